@@ -2,11 +2,9 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Exit, Fiber, Option, Scope } from "effect"
 import { NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
-import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
+import { withIssuer } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
-
-const test = arranged(Effect.void, Issuer.layer)
 
 type Call = "issue" | "current" | "put" | "invalidate"
 
@@ -59,7 +57,7 @@ const hanging = (["issue", "current", "put", "invalidate"] as const).flatMap((ca
 ])
 
 describe("TokenProvider: an issuer or store", () => {
-  test.each(hanging)(
+  withIssuer.each(hanging)(
     "whose `%s` %s makes all callers fail with Timeout after tokenTimeout, but not later callers",
     function*([call, , fault]) {
       const { caller, faults } = yield* withFault(call, fault, { tokenTimeout: "3 seconds" })
@@ -74,7 +72,7 @@ describe("TokenProvider: an issuer or store", () => {
     }
   )
 
-  test.each(hanging.filter(([call]) => call !== "current"))(
+  withIssuer.each(hanging.filter(([call]) => call !== "current"))(
     "whose `%s` %s does not block the layer from closing",
     function*([call, , fault]) {
       const { caller, close } = yield* withFault(call, fault)
@@ -85,7 +83,7 @@ describe("TokenProvider: an issuer or store", () => {
     }
   )
 
-  test.each(["issue", "put"] as const)(
+  withIssuer.each(["issue", "put"] as const)(
     "whose `%s` returns after the timeout does not store a token",
     function*(call) {
       const { caller, store } = yield* withFault(call, Effect.uninterruptible(Effect.sleep("15 seconds")))
@@ -95,7 +93,7 @@ describe("TokenProvider: an issuer or store", () => {
     }
   )
 
-  test.each(["issue", "put"] as const)(
+  withIssuer.each(["issue", "put"] as const)(
     "whose `%s` interrupts itself makes its caller fail with Aborted, but not the next caller",
     function*(call) {
       const { caller, faults } = yield* withFault(call, Effect.interrupt)
@@ -106,7 +104,7 @@ describe("TokenProvider: an issuer or store", () => {
     }
   )
 
-  test.each<readonly [how: string, end: "succeeded" | "failed", fault: Effect.Effect<unknown>, next: number]>([
+  withIssuer.each<readonly [how: string, end: "succeeded" | "failed", fault: Effect.Effect<unknown>, next: number]>([
     ["dies", "succeeded", Effect.die("no connection to the database"), 3],
     ["dies", "failed", Effect.die("no connection to the database"), 2],
     ["interrupts itself", "succeeded", Effect.interrupt, 3],
@@ -124,7 +122,7 @@ describe("TokenProvider: an issuer or store", () => {
     }
   )
 
-  test("whose `put` hangs delays the caller of a renewal by at most one second beyond tokenTimeout", function*() {
+  withIssuer("whose `put` hangs delays the caller of a renewal by at most one second beyond tokenTimeout", function*() {
     const { caller } = yield* withFault("put", Effect.never, { isRejected: true, tokenTimeout: "3 seconds" })
     const waiting = yield* Effect.fork(Effect.flip(caller))
     yield* Time.pass("4 seconds")

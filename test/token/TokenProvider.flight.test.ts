@@ -4,7 +4,7 @@ import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisorError, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { cold, issuer, provider, store } from "../support/doubles/situations.js"
+import { cold, issuer, provider, store, withIssuer } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 
 const { unavailable } = Issuer
@@ -50,7 +50,7 @@ describe("TokenProvider: a finished exchange", () => {
     expect(new Set(errors).size).toBe(50)
   })
 
-  test("a caller that read the store before the exchange ended doesn't start another exchange", function*() {
+  withIssuer("a caller that read the store before the exchange ended doesn't start another exchange", function*() {
     const inner = yield* TokenStore.make
     const latch = yield* Effect.makeLatch()
     let isFirstRead = true
@@ -67,7 +67,7 @@ describe("TokenProvider: a finished exchange", () => {
     const other = yield* get
     yield* latch.open
     expect([(yield* Fiber.join(early)) === other, yield* issuer.calls]).toEqual([true, 1])
-  }, Issuer.layer)
+  })
 })
 
 describe("TokenProvider: an interrupted caller", () => {

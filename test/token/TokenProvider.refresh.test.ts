@@ -1,9 +1,18 @@
-import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Clock, Context, Effect, Fiber, Layer, Option, Random, Ref } from "effect"
+import { describe, expect } from "@effect/vitest"
+import { Array as Arr, Clock, Effect, Fiber, Option, Random } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { cold, coldScheduled, fresh, freshScheduled, issuer, provider, store } from "../support/doubles/situations.js"
+import {
+  cold,
+  coldScheduled,
+  fresh,
+  freshScheduled,
+  issuer,
+  provider,
+  store,
+  withIssuer
+} from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 
 /** A life of 1000 s: the window begins 100 s and the margin 10 s before its end. */
@@ -58,15 +67,10 @@ describe("refresh: callers", () => {
 })
 
 describe("refresh: token that is expired on arrival", () => {
-  cold("the token is not stored, and no second exchange follows", function*() {
-    yield* issuer.respondAlways(Issuer.issued(1, 0))
-    yield* Effect.flip(provider.get)
-    expect([yield* issuer.calls, yield* store.current]).toEqual([1, Option.none()])
-  })
-
-  cold("the caller fails with Schema and the field expires_in", function*() {
+  cold("the caller fails with Schema and the field expires_in, and the token is not stored", function*() {
     yield* issuer.respondAlways(Issuer.issued(1, 0))
     expect(yield* Effect.flip(provider.get)).toMatchObject({ reason: "Schema", field: "expires_in" })
+    expect(yield* store.current).toEqual(Option.none())
   })
 
   fresh("within the margin, a new valid token replaces the current one, even if it expires earlier", function*() {
@@ -89,38 +93,31 @@ describe("refresh: Schedule", () => {
     expect((yield* issuer.starts).slice(1)).toEqual([windowStart])
   })
 
-  it.scoped("the Schedule continues after the store has failed for a while", () =>
-    Effect.gen(function*() {
-      const store = yield* TokenStore.make
-      const isDown = yield* Ref.make(false)
-      const current = Effect.if(isDown, { onTrue: () => Effect.die("no connection"), onFalse: () => store.current })
-      const layer = Layer.provideMerge(
-        TokenProvider.layer(),
-        Layer.succeed(TokenStore.TokenStore, { ...store, current })
-      )
-      const { get, status } = Context.get(yield* Layer.build(layer), TokenProvider.TokenProvider)
-      yield* get
-      yield* Ref.set(isDown, true)
-      yield* Time.pass("10 minutes")
-      expect((yield* status).state).toBe("none")
-      yield* Ref.set(isDown, false)
-      yield* Time.pass(windowStart)
-      expect(yield* issuer.calls).toBe(2)
-    }).pipe(Effect.provide(Issuer.layer)))
-
-  coldScheduled("the Schedule doesn't refresh tokens that live less than 20 s", function*() {
-    yield* issuer.setLife(19_999)
-    yield* provider.get
+  withIssuer("the Schedule continues after the store has failed for a while", function*() {
+    const store = yield* TokenStore.make
+    let isDown = false
+    const current = Effect.suspend(() => isDown ? Effect.die("no connection") : store.current)
+    const { get, status } = yield* TokenProvider.make().pipe(
+      Effect.provideService(TokenStore.TokenStore, { ...store, current })
+    )
+    yield* get
+    isDown = true
     yield* Time.pass("10 minutes")
-    expect(yield* issuer.calls).toBe(1)
+    expect((yield* status).state).toBe("none")
+    isDown = false
+    yield* Time.pass(windowStart)
+    expect(yield* issuer.calls).toBe(2)
   })
 
   // Fixed random numbers: with fractions of a millisecond, the lifetime may appear shorter than 20 s.
-  coldAtFirst("an idle process refreshes each token that lives 20 s", function*() {
-    yield* issuer.setLife(20_000)
+  coldAtFirst.each<readonly [life: number, starts: ReadonlyArray<number>]>([
+    [19_999, [0]],
+    [20_000, [0, 18_000, 36_000, 54_000]]
+  ])("the Schedule refreshes tokens only if they live at least 20 s: %d ms", function*([life, starts]) {
+    yield* issuer.setLife(life)
     yield* provider.get
     yield* Time.pass("60 seconds")
-    expect(yield* issuer.starts).toEqual([0, 18_000, 36_000, 54_000])
+    expect(yield* issuer.starts).toEqual(starts)
   })
 
   coldScheduled("the Schedule starts with the first token, not with the layer", function*() {
@@ -143,19 +140,15 @@ describe("refresh: Schedule", () => {
       .toEqual([2, Option.some(Issuer.secretOf(2))])
   })
 
-  it.effect("the Schedule does not loop if the store keeps its stale token", () =>
-    Effect.gen(function*() {
-      yield* Time.set(windowStart)
-      const issuer = yield* Issuer.IssuerDouble
-      yield* issuer.setLatency("100 millis")
-      const provider = yield* TokenProvider.make()
-      yield* provider.get
-      yield* Time.pass("60 seconds")
-      expect(yield* issuer.calls).toBeLessThanOrEqual(7)
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(Layer.merge(Issuer.layer, TokenStore.layerStatic(Issuer.token(9, 0, expiry))))
-    ))
+  withIssuer("the Schedule does not loop if the store keeps its stale token", function*() {
+    yield* Time.set(windowStart)
+    yield* issuer.setLatency("100 millis")
+    const stale = TokenStore.layerStatic(Issuer.token(9, 0, expiry))
+    const { get } = yield* Effect.provide(TokenProvider.make(), stale)
+    yield* get
+    yield* Time.pass("60 seconds")
+    expect(yield* issuer.calls).toBeLessThanOrEqual(7)
+  })
 })
 
 describe("refresh: service that returns the same token", () => {

@@ -5,6 +5,9 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./arranged.js"
 import * as Issuer from "./IssuerDouble.js"
 
+/** There is only an issuer: the test makes its own provider and store. */
+export const withIssuer = arranged(Effect.void, Issuer.layer)
+
 /** There has been no exchange; without the Schedule. */
 export const cold = arranged(Effect.void, Issuer.layerOnDemand)
 
