@@ -13,17 +13,6 @@ const { unavailable } = Issuer
 const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
 
 describe("renewal", () => {
-  fresh("a new token is exchanged and stored", function*({ first }) {
-    const renewed = yield* provider.renew(first)
-    expect([Issuer.valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed])
-      .toEqual([Issuer.secretOf(2), true])
-  })
-
-  fresh("the issuer receives the rejected token", function*({ first }) {
-    yield* provider.renew(first)
-    expect(yield* issuer.replaced).toEqual([Option.none(), Option.some(first)])
-  })
-
   fresh("a token that a peer has put into the store is used without an exchange", function*({ first }) {
     yield* store.put(Issuer.token(9, 0, 1_000_000))
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(9), 1])
@@ -62,11 +51,6 @@ describe("renewal", () => {
     const caller = yield* Effect.fork(provider.get)
     yield* Time.pass("9 seconds")
     expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-  })
-
-  fresh("callers get the error of a failed exchange", function*({ first }) {
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    expect(yield* Effect.flip(provider.renew(first))).toEqual(unavailable)
   })
 
   fresh.each<readonly [string, Issuer.Outcome]>([
@@ -138,11 +122,6 @@ describe("renewal", () => {
 })
 
 describe("renewal during a cool-down", () => {
-  coolingDown("the token stays in the store", function*({ held }) {
-    yield* Effect.flip(provider.renew(held))
-    expect(Option.getOrThrow(yield* store.current)).toBe(held)
-  })
-
   coolingDown("a refresh is not delayed", function*({ calls }) {
     yield* Time.set(windowStart)
     yield* provider.get
@@ -154,8 +133,9 @@ describe("renewal during a cool-down", () => {
     expect(yield* provider.renew(first)).toBe(held)
   })
 
-  coolingDown("callers fail with Forbidden, reason CoolingDown", function*({ held }) {
+  coolingDown("callers fail with Forbidden, reason CoolingDown, and the token stays in the store", function*({ held }) {
     expect(yield* Effect.flip(provider.renew(held))).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown" })
+    expect(Option.getOrThrow(yield* store.current)).toBe(held)
   })
 })
 
