@@ -1,8 +1,9 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { type AccessToken, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged, test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
+import { issuer, withIssuer } from "../support/doubles/situations.js"
 
 const [first, second] = [Issuer.token(1, 0, 3_600_000), Issuer.token(2, 1_000, 3_600_000)]
 
@@ -62,10 +63,8 @@ describe("a custom TokenStore", () => {
     }
   }
 
-  it.scoped("a class whose methods use `this` works", () =>
-    Effect.gen(function*() {
-      const { get } = yield* Effect.provideService(TokenProvider.make(), TokenStore.TokenStore, new Vault())
-      const { calls } = yield* Issuer.IssuerDouble
-      expect([(yield* get) === (yield* get), yield* calls]).toEqual([true, 1])
-    }).pipe(Effect.provide(Issuer.layer)))
+  withIssuer("a class whose methods use `this` works", function*() {
+    const { get } = yield* Effect.provideService(TokenProvider.make(), TokenStore.TokenStore, new Vault())
+    expect([(yield* get) === (yield* get), yield* issuer.calls]).toEqual([true, 1])
+  })
 })
