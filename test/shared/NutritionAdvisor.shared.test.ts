@@ -72,16 +72,6 @@ const outdated = Effect.gen(function*() {
 })
 
 describe("sharing: replicas", () => {
-  test("replicas refresh a token with one exchange", function*() {
-    const all = yield* replicas(4)
-    yield* Effect.forEach(all, from)
-    yield* Time.set(3_600_000 - 100_000)
-    const { exchanges } = yield* spent(
-      Effect.zipRight(settle(Effect.forEach(all, searchOf, { concurrency: "unbounded" })), Cache.pass(500))
-    )
-    expect(exchanges).toBe(1)
-  }, service({ tokenLifetime: 3_600 }))
-
   test("after a revocation, replicas get a peer's new token without an exchange", function*() {
     const { first, second } = yield* both
     for (let revocations = 0; revocations < 4; revocations += 1) {
@@ -118,37 +108,6 @@ describe("sharing: replicas", () => {
     yield* Time.pass("1 minute")
     expect(yield* endOf(one)).toBe("success")
   })
-
-  test("replicas make no cache call while their token is fresh", function*({ cache }) {
-    const here = yield* replica()
-    yield* from(here)
-    const before = (yield* cache.calls).length
-    yield* from(here)
-    expect((yield* cache.calls).length).toBe(before)
-  })
-
-  test(
-    "a flight that waits for a lease that is never released still has time to exchange",
-    function*({ cache, simulator }) {
-      yield* simulator.setLatency("token", "8 seconds")
-      const dying = yield* Effect.fork(searchOf(yield* replica()))
-      yield* quiet
-      yield* Effect.flatMap(
-        SharedTokenCache.SharedTokenCache,
-        (shared) =>
-          Effect.flatMap(
-            cache.lastName,
-            (name) => cache.behaveNext("release", Cache.comesAfter(shared.release(name, "nobody")))
-          )
-      )
-      yield* cache.behaveAlways("write", Cache.fails)
-      yield* cache.behaveAlways("release", Cache.fails)
-      const slow = yield* replica({ lease: 12_000, tokenTimeout: 10_000, refresh: { background: false, attempts: 1 } })
-      expect(yield* endOf(slow)).toBe("success")
-      expect(yield* counters).toMatchObject({ exchanges: 2 })
-      yield* Fiber.interrupt(dying)
-    }
-  )
 })
 
 describe("sharing: the timeout of a flight", () => {
@@ -180,28 +139,11 @@ describe("sharing: a rejected token of a peer", () => {
     expect(counted).toEqual({ AcceptedAfterRenewal: 1 })
   })
 
-  test("a replica without a previous token exchanges once", function*() {
-    yield* outdated
-    expect(yield* spent(Effect.flatMap(replica(), endOf))).toEqual({ result: "success", exchanges: 1, sends: 2 })
-  })
-
   test("if every token is rejected, a search fails with Forbidden after three requests and one exchange", function*() {
     const { second, simulator } = yield* outdated
     yield* simulator.respondAlways("search", { status: 403 })
     expect(yield* spent(endOf(second))).toEqual({ result: "Forbidden RejectedAgain", exchanges: 1, sends: 3 })
     expect(yield* spent(endOf(second))).toEqual({ result: "Forbidden CoolingDown", exchanges: 0, sends: 1 })
-  })
-
-  test("if every token is rejected, each replica makes at most eight exchanges a minute", function*() {
-    const { first, second, simulator } = yield* outdated
-    yield* simulator.respondAlways("search", { status: 403 })
-    const { exchanges } = yield* spent(
-      Effect.forEach(
-        Array.from({ length: 30 }),
-        () => Effect.all([endOf(first), endOf(second), Time.pass("2 seconds")])
-      )
-    )
-    expect(exchanges).toBeLessThanOrEqual(16)
   })
 
   const post = (replica: Replica, request: HttpClientRequest.HttpClientRequest) =>
