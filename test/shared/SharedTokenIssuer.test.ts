@@ -142,12 +142,6 @@ describe("sharing: token in the cache", () => {
     expect([calls, yield* issuer.calls]).toEqual([["read"], 1])
   })
 
-  test("the cached token is ignored if it is the token being replaced", function*({ issuer }) {
-    const first = yield* settle(missing(yield* replica()))
-    yield* settle((yield* replica()).issue(replacing(first, { reason: "refresh" })))
-    expect(yield* issuer.calls).toBe(2)
-  })
-
   test.each([[999, 1], [1_001, 2]] as const)(
     "a cached token received at 1,000 replaces only a token that was received earlier: %i",
     function*([receivedAt, exchanges], { issuer }) {
@@ -155,23 +149,6 @@ describe("sharing: token in the cache", () => {
       yield* fromNewReplica
       yield* settle((yield* replica()).issue(replacing(Issuer.token(9, receivedAt, life))))
       expect(yield* issuer.calls).toBe(exchanges)
-    }
-  )
-
-  test(
-    "a peer's new token that is rejected during the cool-down costs one exchange for all replicas",
-    function*({ issuer }) {
-      const replicas = yield* Effect.replicateEffect(replica(), 2)
-      const renewAll = (rejected: AccessToken.AccessToken) =>
-        settle(Effect.forEach(replicas, ({ issue }) => issue(replacing(rejected)), { concurrency: "unbounded" }))
-      yield* Time.set(1_000)
-      yield* fromNewReplica
-      const [fromPeer = Issuer.token(0, 0, life)] = yield* renewAll(Issuer.token(9, 0, life))
-      yield* Time.pass("1 second")
-      yield* issuer.setLatency("1 second")
-      const tokens = yield* renewAll(fromPeer)
-      expect([Issuer.valueOf(fromPeer), tokens.map(Issuer.valueOf), yield* issuer.calls])
-        .toEqual([Issuer.secretOf(1), Array(2).fill(Issuer.secretOf(2)), 2])
     }
   )
 
