@@ -25,7 +25,7 @@ const service = (options: Simulator.Options = {}) => Layer.merge(Simulator.layer
 
 const doubles = Effect.all({ cache: Cache.CacheDouble, simulator: Simulator.Simulator })
 
-const test = arranged(doubles, service())
+const test = arranged(doubles, service(), Cache.closing)
 
 const searchOf = (replica: Replica) => Effect.provide(NutritionAdvisor.search("apple"), replica)
 

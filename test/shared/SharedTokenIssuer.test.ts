@@ -23,16 +23,7 @@ const doubles = Effect.all({
   shared: SharedTokenCache.SharedTokenCache
 })
 
-/** Closes the scope of a test while the clock continues. */
-const closing = <A, E, R>(test: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const scope = yield* Scope.make()
-    const exit = yield* Effect.exit(Scope.extend(test, scope))
-    yield* settle(Scope.close(scope, exit))
-    return yield* exit
-  })
-
-const test = arranged(doubles, Layer.merge(Issuer.layer, Cache.layer), closing)
+const test = arranged(doubles, Layer.merge(Issuer.layer, Cache.layer), Cache.closing)
 
 const missing = (issuer: TokenIssuer.Service) => issuer.issue(Issuer.missing)
 

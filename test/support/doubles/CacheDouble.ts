@@ -1,5 +1,5 @@
 /** A SharedTokenCache in memory that counts, and works, waits or breaks as planned; and how tests wait for WebCrypto. */
-import { Context, type Duration, Effect, Fiber, Layer, Option, Ref } from "effect"
+import { Context, type Duration, Effect, Fiber, Layer, Option, Ref, Scope } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import * as Time from "./Time.js"
 
@@ -133,4 +133,13 @@ export const settle = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A
       yield* quiet
     }
     return yield* Fiber.join(fiber)
+  })
+
+/** Closes the scope of a test while the clock goes on. Otherwise, a failed test would wait until a call to the cache times out. */
+export const closing = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const exit = yield* Effect.exit(Scope.extend(test, scope))
+    yield* settle(Scope.close(scope, exit))
+    return yield* exit
   })
