@@ -1,11 +1,10 @@
 import { inspect } from "node:util"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Effect, FastCheck, Fiber, Option, Redacted, Ref } from "effect"
+import { Clock, Effect, FastCheck, Option, Redacted, Ref } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import * as Settings from "../../src/internal/settings.js"
 import { LicenseKey } from "../../src/internal/token/licenseKey.js"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -274,10 +273,6 @@ describe("token exchange: attempts", () => {
       responses: [busy("6"), busy("6")],
       end: { outcome: { _tag: "ServerError", retryAfter: 6 }, calls: 2 }
     }],
-    ["an exchange is not retried if Retry-After is too long for a timer", {
-      responses: [busy("999999999999999")],
-      end: { calls: 1 }
-    }],
     ["all attempts share one tokenTimeout", {
       responses: [failed, "hang"],
       options: { tokenTimeout: "7 seconds" },
@@ -380,19 +375,4 @@ describe("license key of an exchange", () => {
       }
     }
   )
-})
-
-test("token exchange: an interrupted exchange ends only when its request does, even if fetch ignores the signal", function*() {
-  const deaf = HttpClient.make(() =>
-    Effect.uninterruptible(Effect.zipRight(Effect.sleep("30 seconds"), Effect.interrupt))
-  )
-  const settings = yield* Settings.parseExchange(defaults)
-  const issuer = yield* Effect.provideService(TokenIssuer.fromSettings(settings), HttpClient.HttpClient, deaf)
-  const exchange = yield* Effect.fork(issuer.issue(Issuer.missing))
-  yield* Time.pass("1 second")
-  yield* Fiber.interruptFork(exchange)
-  yield* Time.pass("28 seconds")
-  const before = yield* Fiber.poll(exchange)
-  yield* Time.pass("1 second")
-  expect([Option.isNone(before), Option.isSome(yield* Fiber.poll(exchange))]).toEqual([true, true])
 })

@@ -77,8 +77,6 @@ const hanging: Issuer.Outcome = Effect.never
 
 const late: Issuer.Outcome = Effect.uninterruptible(Effect.zipRight(Effect.sleep("15 seconds"), Issuer.issued(7, hour)))
 
-const stuck: Issuer.Outcome = Effect.uninterruptible(Effect.never)
-
 const test = arranged(Effect.void, doubles)
 
 const timedOut = { _tag: "TransportError", reason: "Timeout" }
@@ -105,12 +103,6 @@ describe("exchange in a process that is suspended", () => {
     yield* Time.pass("1 second")
     expect([before, yield* issuer.calls]).toEqual([2, 3])
     expect((yield* Fiber.join(callers)).map(Issuer.valueOf)).toEqual(Array(2).fill(Issuer.secretOf(2)))
-  })
-
-  test("an exchange that never ends is not repeated, and its callers time out", function*() {
-    const { callers, issuer } = yield* exchanging(stuck, (clock) => stop(clock, 60_000))
-    yield* Time.pass("20 seconds")
-    expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
   })
 })
 
