@@ -29,11 +29,6 @@ describe("renewal", () => {
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("tokens are compared by value, not by identity", function*() {
-    yield* provider.renew(Issuer.token(1, 5, 7))
-    expect(yield* issuer.calls).toBe(2)
-  })
-
   fresh.each([13, 2_048])(
     "500 concurrent rejections share one exchange (operations before a fiber yields: %s)",
     function*(operations, { first }) {
