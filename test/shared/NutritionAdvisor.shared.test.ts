@@ -112,7 +112,7 @@ describe("sharing: replicas", () => {
 
 describe("sharing: the timeout of a flight", () => {
   test(
-    "the timeout leaves time for a full wait, slow cache calls and an exchange of 9.9 seconds",
+    "the timeout leaves time for a full wait, slow cache calls and a slow exchange",
     function*({ cache, simulator }) {
       const before = yield* Effect.withRandom(replica(), Random.fixed([0.5]))
       yield* from(before)

@@ -68,9 +68,10 @@ const isFree = Effect.gen(function*() {
 const exchanging = Effect.gen(function*() {
   yield* Effect.flatMap(doubles, ({ issuer }) => issuer.setLatency(500))
   const scope = yield* Scope.make()
-  const fiber = yield* Effect.fork(missing(yield* Scope.extend(replica(), scope)))
+  const here = yield* Scope.extend(replica(), scope)
+  const fiber = yield* Effect.fork(missing(here))
   yield* quiet
-  return { fiber, close: Scope.close(scope, Exit.void) }
+  return { here, fiber, close: Scope.close(scope, Exit.void) }
 })
 
 /** The lines that an effect logs above level Debug. */
@@ -100,20 +101,6 @@ describe("sharing: cold start of five replicas", () => {
 
   test("the metrics count one exchange and four tokens from a peer", function*() {
     expect(yield* added(coldStart, "shared_")).toEqual({ "tokens_total Exchanged": 1, "tokens_total HandedOver": 4 })
-  })
-})
-
-describe("SharedTokenIssuer: closing", () => {
-  test("pending and later exchanges fail with reason Closed", function*({ issuer }) {
-    const closed = { _tag: "TransportError", operation: "token", reason: "Closed" }
-    yield* issuer.setLatency("5 seconds")
-    const scope = yield* Scope.make()
-    const here = yield* Scope.extend(replica(), scope)
-    const waiting = yield* Effect.fork(Effect.flip(missing(here)))
-    yield* quiet
-    yield* settle(Scope.close(scope, Exit.void))
-    expect(yield* settle(Fiber.join(waiting))).toMatchObject(closed)
-    expect(yield* settle(Effect.flip(missing(here)))).toMatchObject(closed)
   })
 })
 
@@ -170,21 +157,18 @@ describe("sharing: token in the cache", () => {
       .toEqual([Issuer.secretOf(2), Issuer.secretOf(2), 2])
   })
 
-  test(
-    "peers use a renewed token, even if its replica's clock is behind",
-    function*({ issuer }) {
-      yield* Time.set(1_000)
-      const here = yield* replica()
-      const first = yield* settle(missing(here))
-      const behind = ManualClock.besides(yield* Effect.clock)
-      behind.wall = -900
-      const second = yield* settle(Effect.withClock((yield* replica()).issue(replacing(first)), behind))
-      const found = yield* settle(here.issue(replacing(first)))
-      expect([Issuer.valueOf(second), Issuer.valueOf(found), yield* issuer.calls])
-        .toEqual([Issuer.secretOf(2), Issuer.secretOf(2), 2])
-      expect([second.receivedAt, found.expiresAt]).toEqual([100, second.expiresAt])
-    }
-  )
+  test("peers use a renewed token, even if its replica's clock is behind", function*({ issuer }) {
+    yield* Time.set(1_000)
+    const here = yield* replica()
+    const first = yield* settle(missing(here))
+    const behind = ManualClock.besides(yield* Effect.clock)
+    behind.wall = -900
+    const second = yield* settle(Effect.withClock((yield* replica()).issue(replacing(first)), behind))
+    const found = yield* settle(here.issue(replacing(first)))
+    expect([Issuer.valueOf(second), Issuer.valueOf(found), yield* issuer.calls])
+      .toEqual([Issuer.secretOf(2), Issuer.secretOf(2), 2])
+    expect([second.receivedAt, found.expiresAt]).toEqual([100, second.expiresAt])
+  })
 
   test("a token from a peer whose clock is ahead is fresh and expires on time", function*() {
     const ahead = ManualClock.besides(yield* Effect.clock)
@@ -198,28 +182,22 @@ describe("sharing: token in the cache", () => {
 })
 
 describe("sharing: lease", () => {
-  test(
-    "each exchange has its own lease owner and writes the entry before the release",
-    function*({ cache }) {
-      const first = yield* replica({ lease: "20 seconds" })
-      yield* settle(first.issue(replacing(yield* settle(missing(first)))))
-      const calls = yield* cache.calls
-      const leases = yield* cache.callsOf("lease")
-      expect(calls.map(({ operation }) => operation))
-        .toEqual([1, 2].flatMap(() => ["read", "lease", "read", "write", "release"]))
-      expect(leases.map(({ args: [, duration] }) => duration)).toEqual([20_000, 20_000])
-      expect(new Set(leases.map(({ args: [owner] }) => owner)).size).toBe(2)
-    }
-  )
+  test("each exchange has its own lease owner and writes the entry before the release", function*({ cache }) {
+    const first = yield* replica({ lease: "20 seconds" })
+    yield* settle(first.issue(replacing(yield* settle(missing(first)))))
+    const calls = yield* cache.calls
+    const leases = yield* cache.callsOf("lease")
+    expect(calls.map(({ operation }) => operation))
+      .toEqual([1, 2].flatMap(() => ["read", "lease", "read", "write", "release"]))
+    expect(leases.map(({ args: [, duration] }) => duration)).toEqual([20_000, 20_000])
+    expect(new Set(leases.map(({ args: [owner] }) => owner)).size).toBe(2)
+  })
 
-  test(
-    "the cache is read again after the lease, so a token written in between saves an exchange",
-    function*({ cache, issuer }) {
-      const [peer, late] = yield* Effect.all([replica(), replica()])
-      yield* cache.behaveNext("lease", Cache.comesAfter(missing(peer)))
-      expect([yield* valueFrom(late), yield* issuer.calls, yield* isFree]).toEqual([Issuer.secretOf(1), 1, true])
-    }
-  )
+  test("the cache is read again after the lease, which can save an exchange", function*({ cache, issuer }) {
+    const [peer, late] = yield* Effect.all([replica(), replica()])
+    yield* cache.behaveNext("lease", Cache.comesAfter(missing(peer)))
+    expect([yield* valueFrom(late), yield* issuer.calls, yield* isFree]).toEqual([Issuer.secretOf(1), 1, true])
+  })
 
   test.each<readonly [string, Issuer.Outcome]>([
     ["fails", Effect.fail(Issuer.unavailable)],
@@ -276,23 +254,20 @@ describe("sharing: lease", () => {
     expect([Issuer.valueOf(yield* settle(Fiber.join(waiter))), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
   })
 
-  test(
-    "a replica whose lease expires during its exchange doesn't overwrite the next owner's entry",
-    function*({ cache, issuer }) {
-      yield* issuer.setLatency("6 seconds")
-      const slow = yield* Effect.fork(missing(yield* replica()))
-      yield* Cache.pass(1_000)
-      const shared = yield* SharedTokenCache.SharedTokenCache
-      for (const { args, name } of yield* cache.callsOf("lease")) yield* shared.release(name, String(args[0]))
-      yield* issuer.setLatency(0)
-      const next = yield* fromNewReplica
-      expect([next, Issuer.valueOf(yield* settle(Fiber.join(slow))), yield* fromNewReplica]).toEqual([
-        Issuer.secretOf(1),
-        Issuer.secretOf(2),
-        Issuer.secretOf(1)
-      ])
-    }
-  )
+  test("a replica whose lease has expired doesn't overwrite the next owner's entry", function*({ cache, issuer }) {
+    yield* issuer.setLatency("6 seconds")
+    const slow = yield* Effect.fork(missing(yield* replica()))
+    yield* Cache.pass(1_000)
+    const shared = yield* SharedTokenCache.SharedTokenCache
+    for (const { args, name } of yield* cache.callsOf("lease")) yield* shared.release(name, String(args[0]))
+    yield* issuer.setLatency(0)
+    const next = yield* fromNewReplica
+    expect([next, Issuer.valueOf(yield* settle(Fiber.join(slow))), yield* fromNewReplica]).toEqual([
+      Issuer.secretOf(1),
+      Issuer.secretOf(2),
+      Issuer.secretOf(1)
+    ])
+  })
 })
 
 describe("sharing: a cache that", () => {
@@ -338,6 +313,14 @@ test("sharing: the lease is released even if writing the token fails", function*
 })
 
 describe("sharing: closing the layer", () => {
+  test("pending and later exchanges fail with reason Closed", function*() {
+    const closed = { _tag: "TransportError", operation: "token", reason: "Closed" }
+    const { close, fiber, here } = yield* exchanging
+    yield* settle(close)
+    expect(yield* settle(Effect.flip(Fiber.join(fiber)))).toMatchObject(closed)
+    expect(yield* settle(Effect.flip(missing(here)))).toMatchObject(closed)
+  })
+
   test("a running exchange ends and its lease is released", function*({ issuer }) {
     const { close, fiber } = yield* exchanging
     yield* settle(close)
@@ -375,16 +358,13 @@ describe("sharing: license key", () => {
     expect(reads).toBe(2)
   })
 
-  test(
-    "each key has its own entry, even after the key changes back",
-    function*({ issuer }) {
-      let key = "october"
-      const here = yield* replica({ licenseKey: Effect.sync(() => Redacted.make(key)) })
-      const values: Array<string> = []
-      for (key of ["october", "november", "october"]) values.push(yield* valueFrom(here))
-      expect([values, yield* issuer.calls]).toEqual([[1, 2, 1].map(Issuer.secretOf), 2])
-    }
-  )
+  test("each key has its own entry, even after the key changes back", function*({ issuer }) {
+    let key = "october"
+    const here = yield* replica({ licenseKey: Effect.sync(() => Redacted.make(key)) })
+    const values: Array<string> = []
+    for (key of ["october", "november", "october"]) values.push(yield* valueFrom(here))
+    expect([values, yield* issuer.calls]).toEqual([[1, 2, 1].map(Issuer.secretOf), 2])
+  })
 
   test.each<readonly [string, SharedTokenIssuer.Options["licenseKey"], object]>([
     ["the effect hangs", Effect.never, { _tag: "TransportError", reason: "Timeout" }],
