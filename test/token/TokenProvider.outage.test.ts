@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Exit, HashMap, Layer, Logger, Random, Scope } from "effect"
+import { Effect, HashMap, Layer, Logger, Random } from "effect"
 import { type AccessToken, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -110,15 +110,12 @@ describe("log of a failed exchange", () => {
   })
 
   test("closing the layer during an exchange logs no warning", function*() {
-    const scope = yield* Scope.make()
-    const context = yield* Layer.buildWithScope(Layer.fresh(Issuer.layerOnDemand), scope)
     yield* Effect.gen(function*() {
       const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLatency("1 minute")
       yield* Effect.fork(provider.get)
       yield* Time.pass(0)
-    }).pipe(Effect.provide(context))
-    yield* Scope.close(scope, Exit.void)
+    }).pipe(Effect.provide(Layer.fresh(Issuer.layerOnDemand)))
     expect(lines).toEqual([])
   })
 })
