@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Array as Arr, Clock, Effect, Fiber, Option, Random } from "effect"
+import { Array as Arr, Clock, Effect, Option, Random } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -46,24 +46,6 @@ describe("refresh: callers", () => {
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.replaced])
       .toEqual([Issuer.secretOf(2), [Option.none(), first]])
   })
-
-  const boundaries = [
-    { at: windowStart - 1, waits: false, exchanges: 1 },
-    { at: windowStart, waits: false, exchanges: 2 },
-    { at: marginStart - 1, waits: false, exchanges: 2 },
-    { at: marginStart, waits: true, exchanges: 2 }
-  ]
-
-  fresh.each(boundaries)(
-    "a call waits for a new token only within the margin: $at ms into a lifetime of 1,000,000 ms (waits: $waits, exchanges: $exchanges)",
-    function*({ at, exchanges, waits }) {
-      yield* issuer.setLatency("1 second")
-      yield* Time.set(at)
-      const caller = yield* Effect.fork(provider.get)
-      yield* Time.pass(0)
-      expect([Option.isNone(yield* Fiber.poll(caller)), yield* issuer.calls]).toEqual([waits, exchanges])
-    }
-  )
 })
 
 describe("refresh: token that is expired on arrival", () => {
