@@ -88,25 +88,12 @@ describe("RefreshPolicy.checks", () => {
 })
 
 describe("RefreshPolicy.betweenAttempts", () => {
-  const waitsOf = (attempts: number, atLeast: number, random: number) =>
-    Schedule.run(
-      Schedule.delays(RefreshPolicy.betweenAttempts(policyOf({ attempts }), () => atLeast)),
-      0,
-      ["a", "b", "c", "d"]
-    ).pipe(
-      Effect.map((waits) => Chunk.toReadonlyArray(waits).map(Duration.toMillis)),
-      Effect.withRandom(Random.fixed([random]))
-    )
-
   it.effect("each wait is twice the last one, with 20% jitter", () =>
     Effect.gen(function*() {
-      expect((yield* waitsOf(4, 0, 0)).slice(0, 3)).toEqual([160, 320, 640])
-    }))
-
-  it.effect("a longer Retry-After replaces the wait", () =>
-    Effect.gen(function*() {
-      expect((yield* waitsOf(3, 500, 0)).slice(0, 2)).toEqual([500, 500])
-    }))
+      const delays = Schedule.delays(RefreshPolicy.betweenAttempts(policyOf({ attempts: 4 }), () => 0))
+      const waits = yield* Schedule.run(delays, 0, ["a", "b", "c"])
+      expect(Array.from(waits, Duration.toMillis)).toEqual([160, 320, 640])
+    }).pipe(Effect.withRandom(Random.fixed([0]))))
 })
 
 describe("RefreshPolicy.backoffAfter", () => {
