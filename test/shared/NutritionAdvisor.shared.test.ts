@@ -19,8 +19,6 @@ type Replica = Context.Context<NutritionAdvisor.NutritionAdvisor | TokenProvider
 const replica = (options: Partial<NutritionAdvisor.SharedOptions> = {}) =>
   Layer.build(NutritionAdvisor.layerShared({ ...settings, ...options }))
 
-const replicas = (count: number) => Effect.replicateEffect(Effect.suspend(() => replica()), count)
-
 const service = (options: Simulator.Options = {}) => Layer.merge(Simulator.layerHttpClient(options), Cache.layer)
 
 const doubles = Effect.all({ cache: Cache.CacheDouble, simulator: Simulator.Simulator })
@@ -163,7 +161,7 @@ describe("sharing: a rejected token of a peer", () => {
 
 describe("sharing: exchange counters", () => {
   test("a token from a peer is not counted", function*() {
-    const all = yield* replicas(3)
+    const all = yield* Effect.replicateEffect(replica(), 3)
     const counted = yield* added(
       Effect.zipRight(Effect.forEach(all, from), Effect.zipRight(revoke, Effect.forEach(all, from))),
       "token_exchanges_total"
