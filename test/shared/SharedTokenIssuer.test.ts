@@ -366,12 +366,8 @@ describe("sharing: license key", () => {
     expect([values, yield* issuer.calls]).toEqual([[1, 2, 1].map(Issuer.secretOf), 2])
   })
 
-  test.each<readonly [string, SharedTokenIssuer.Options["licenseKey"], object]>([
-    ["the effect hangs", Effect.never, { _tag: "TransportError", reason: "Timeout" }],
-    ["the key is blank", Effect.succeed(Redacted.make(" ")), { _tag: "LicenseKeyUnavailable" }]
-  ])("the exchange fails if %s", function*([, licenseKey, error]) {
-    expect(yield* Effect.flip(Effect.flatMap(replica({ licenseKey, tokenTimeout: 100 }), valueFrom))).toMatchObject(
-      error
-    )
+  test("an exchange fails with Timeout if the effect of its key hangs", function*() {
+    const here = yield* replica({ licenseKey: Effect.never, tokenTimeout: 100 })
+    expect(yield* Effect.flip(valueFrom(here))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
   })
 })
