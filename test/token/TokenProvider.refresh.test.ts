@@ -3,16 +3,7 @@ import { Array as Arr, Clock, Effect, Option, Random } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import {
-  cold,
-  coldScheduled,
-  fresh,
-  freshScheduled,
-  issuer,
-  provider,
-  store,
-  withIssuer
-} from "../support/doubles/situations.js"
+import { cold, fresh, issuer, provider, store, withIssuer } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 
 /** A life of 1000 s: the window begins 100 s and the margin 10 s before its end. */
@@ -102,7 +93,7 @@ describe("refresh: Schedule", () => {
     expect(yield* issuer.starts).toEqual(starts)
   })
 
-  coldScheduled("the Schedule starts with the first token, not with the layer", function*() {
+  coldAtFirst("the Schedule starts with the first token, not with the layer", function*() {
     yield* Time.pass("1 hour")
     expect([yield* issuer.calls, yield* Time.timers]).toEqual([0, 0])
   })
@@ -114,7 +105,7 @@ describe("refresh: Schedule", () => {
     expect(starts.map((at) => at - windowStart)).toEqual([0, 20_000, 40_000, 60_000])
   })
 
-  freshScheduled("the Schedule refreshes a token that other code put into the store, once it is used", function*() {
+  freshAtFirst("the Schedule refreshes a token that other code put into the store, once it is used", function*() {
     yield* store.put(Issuer.token(9, 0, 100_000))
     yield* provider.get
     yield* Time.pass(95_001)

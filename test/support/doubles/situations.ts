@@ -17,11 +17,6 @@ export const fresh = arranged(Issuer.begun, Issuer.layerOnDemand)
 /** Renewals cool down. */
 export const coolingDown = arranged(Issuer.coolingDown, Issuer.layerOnDemand)
 
-/** With the Schedule, which refreshes by itself. */
-export const coldScheduled = arranged(Effect.void, Issuer.layerProvider())
-
-export const freshScheduled = arranged(Issuer.begun, Issuer.layerProvider())
-
 /** The simulator stands for the service, in memory; there has been no request. */
 export const simulated = arranged(Simulator.Simulator, Simulator.layerHttpClient())
 
