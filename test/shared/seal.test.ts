@@ -120,13 +120,13 @@ describe("sealed token: an entry is ignored if", () => {
       expect(found).toEqual([])
     }))
 
-  it.effect.each([
-    { value: Redacted.make("") },
-    { value: Redacted.make("two\r\nlines") },
-    { serviceId: Redacted.make(" ") },
-    { expiresAt: Number.POSITIVE_INFINITY },
-    { receivedAt: Number.NaN }
-  ])("it contains no token: %j", (content) =>
+  it.effect.each<readonly [string, object]>([
+    ["the token is empty", { value: Redacted.make("") }],
+    ["the token has two lines", { value: Redacted.make("two\r\nlines") }],
+    ["the identifier is blank", { serviceId: Redacted.make(" ") }],
+    ["the token never expires", { expiresAt: Number.POSITIVE_INFINITY }],
+    ["the time of the token is not a number", { receivedAt: Number.NaN }]
+  ])("%s", ([, content]) =>
     Effect.gen(function*() {
       expect(yield* opened(yield* sealedContent(content))).toEqual(Option.none())
     }))

@@ -76,7 +76,7 @@ describe("token response: expires_in", () => {
     [31_536_000, 31_536_000_000],
     [31_536_001, 31_536_000_000],
     [1e12, 31_536_000_000]
-  ])("%s is rounded down to whole milliseconds and capped at a year: %d ms", function*([given, life]) {
+  ])("%j is rounded down to whole milliseconds and capped at a year: %d ms", function*([given, life]) {
     expect(yield* lifeOf(given)).toBe(life)
   })
 

@@ -13,7 +13,7 @@ const closed = new NutritionAdvisorError.TransportError({ operation: "token", re
 
 const distinct = (tokens: ReadonlyArray<AccessToken.AccessToken>) => new Set(tokens).size
 
-describe("cold start", () => {
+describe("TokenProvider: cold start", () => {
   cold.each([13, 50])(
     "500 concurrent callers share one exchange (operations before a fiber yields: %s)",
     function*(operations) {
