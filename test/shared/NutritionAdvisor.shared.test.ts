@@ -108,24 +108,22 @@ describe("sharing: replicas", () => {
   })
 })
 
-describe("sharing: the timeout of a flight", () => {
-  test(
-    "the timeout leaves time for a full wait, slow cache calls and a slow exchange",
-    function*({ cache, simulator }) {
-      const before = yield* Effect.withRandom(replica(), Random.fixed([0.5]))
-      yield* from(before)
-      const shared = yield* SharedTokenCache.SharedTokenCache
-      const name = yield* cache.lastName
-      yield* revoke
-      yield* shared.lease(name, "a replica that hangs", 22_000)
-      for (const operation of Cache.operations) yield* cache.behaveAlways(operation, Cache.takes(900))
-      yield* simulator.setLatency("token", "9.9 seconds")
-      const started = yield* Clock.currentTimeMillis
-      expect(yield* endOf(before)).toBe("success")
-      expect((yield* Clock.currentTimeMillis) - started).toBeGreaterThan(35_000)
-    }
-  )
-})
+test(
+  "sharing: the timeout of a flight allows for a full wait, slow cache calls and a slow exchange",
+  function*({ cache, simulator }) {
+    const before = yield* Effect.withRandom(replica(), Random.fixed([0.5]))
+    yield* from(before)
+    const shared = yield* SharedTokenCache.SharedTokenCache
+    const name = yield* cache.lastName
+    yield* revoke
+    yield* shared.lease(name, "a replica that hangs", 22_000)
+    for (const operation of Cache.operations) yield* cache.behaveAlways(operation, Cache.takes(900))
+    yield* simulator.setLatency("token", "9.9 seconds")
+    const started = yield* Clock.currentTimeMillis
+    expect(yield* endOf(before)).toBe("success")
+    expect((yield* Clock.currentTimeMillis) - started).toBeGreaterThan(35_000)
+  }
+)
 
 describe("sharing: a rejected token of a peer", () => {
   test("the request is sent a third time, after one exchange", function*() {
@@ -159,26 +157,22 @@ describe("sharing: a rejected token of a peer", () => {
   }, service({ routes: { "POST /v2/plan": () => ({ status: 201, body: {} }) } }))
 })
 
-describe("sharing: exchange counters", () => {
-  test("a token from a peer is not counted", function*() {
-    const all = yield* Effect.replicateEffect(replica(), 3)
-    const counted = yield* added(
-      Effect.zipRight(Effect.forEach(all, from), Effect.zipRight(revoke, Effect.forEach(all, from))),
-      "token_exchanges_total"
-    )
-    expect(counted).toEqual({ "issued missing none": 1, "issued none rejection": 1 })
-  })
+test("sharing: a token from a peer is not counted as an exchange", function*() {
+  const all = yield* Effect.replicateEffect(replica(), 3)
+  const counted = yield* added(
+    Effect.zipRight(Effect.forEach(all, from), Effect.zipRight(revoke, Effect.forEach(all, from))),
+    "token_exchanges_total"
+  )
+  expect(counted).toEqual({ "issued missing none": 1, "issued none rejection": 1 })
 })
 
-describe("sharing: a Redis that rejects commands", () => {
-  test("Redis is skipped, and its password is not logged", function*() {
-    const lines: Array<unknown> = []
-    const error = Object.assign(new Error("WRONGPASS invalid"), { command: { name: "auth", args: ["redis-word"] } })
-    const redis = RedisTokenCache.layerFromClient({ call: () => Promise.reject(error) })
-    const logger = Logger.replace(Logger.defaultLogger, Logger.make((entry) => void lines.push(entry)))
-    const here = yield* Effect.provide(replica(), Layer.merge(redis, logger))
-    expect(yield* endOf(here)).toBe("success")
-    expect(inspect(lines, { depth: 9 })).toContain("(WRONGPASS)")
-    expect(inspect(lines, { depth: 9 })).not.toContain("redis-word")
-  })
+test("sharing: a Redis that rejects commands is skipped, and its password is not logged", function*() {
+  const lines: Array<unknown> = []
+  const error = Object.assign(new Error("WRONGPASS invalid"), { command: { name: "auth", args: ["redis-word"] } })
+  const redis = RedisTokenCache.layerFromClient({ call: () => Promise.reject(error) })
+  const logger = Logger.replace(Logger.defaultLogger, Logger.make((entry) => void lines.push(entry)))
+  const here = yield* Effect.provide(replica(), Layer.merge(redis, logger))
+  expect(yield* endOf(here)).toBe("success")
+  expect(inspect(lines, { depth: 9 })).toContain("(WRONGPASS)")
+  expect(inspect(lines, { depth: 9 })).not.toContain("redis-word")
 })

@@ -75,11 +75,9 @@ describe("AccessToken.isSame", () => {
   })
 })
 
-describe("AccessToken.make", () => {
-  it("make accepts secrets as strings and as Redacted values", () => {
-    const [value, serviceId] = [Redacted.make("secret-token"), Redacted.make("secret-customer")]
-    const token = AccessToken.make({ value, serviceId, receivedAt, expiresAt: receivedAt + 1 })
-    expect([token.value === value, token.serviceId === serviceId, AccessToken.isSame(token, ofLife(2))])
-      .toEqual([true, true, true])
-  })
+it("AccessToken.make accepts secrets as strings and as Redacted values", () => {
+  const [value, serviceId] = [Redacted.make("secret-token"), Redacted.make("secret-customer")]
+  const token = AccessToken.make({ value, serviceId, receivedAt, expiresAt: receivedAt + 1 })
+  expect([token.value === value, token.serviceId === serviceId, AccessToken.isSame(token, ofLife(2))])
+    .toEqual([true, true, true])
 })

@@ -135,11 +135,12 @@ describe("wall clock that is set during an exchange", () => {
   })
 })
 
-describe("wall clock that is set back", () => {
-  scheduled("the Schedule refreshes the token within a minute", function*({ clock, issuer }) {
+scheduled(
+  "wall clock that is set back: the Schedule refreshes the token within a minute",
+  function*({ clock, issuer }) {
     clock.wall -= hour
     yield* Time.pass("1 minute")
     expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
       .toEqual([2, Option.some(Issuer.secretOf(2))])
-  })
-})
+  }
+)

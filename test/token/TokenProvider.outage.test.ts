@@ -120,8 +120,9 @@ describe("log of a failed exchange", () => {
   })
 })
 
-describe("log of the first successful exchange after a warning", () => {
-  test("the line says how many exchanges have failed", function*({ issuer, provider }) {
+test(
+  "log of the first successful exchange after a warning: it says how many exchanges have failed",
+  function*({ issuer, provider }) {
     yield* issuer.respondNext(...Array.from({ length: 3 }, () => Effect.fail(unavailable)))
     yield* tryFor(8)
     yield* provider.get
@@ -130,5 +131,5 @@ describe("log of the first successful exchange after a warning", () => {
       message: "The license key can be exchanged again. Failed exchanges before this one: 3.",
       annotations: {}
     }]])
-  })
-})
+  }
+)

@@ -134,30 +134,28 @@ describe("renewal during a cool-down", () => {
   })
 })
 
-describe("metrics of exchanges", () => {
-  cold("successes, failures, unchanged tokens and rejections are counted once each", function*() {
-    const script = Effect.gen(function*() {
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.flip(provider.get)
-      yield* Time.pass("1 second")
-      const first = yield* provider.get
-      yield* Effect.repeatN(provider.get, 2)
-      yield* Time.pass(windowStart)
-      yield* issuer.respondNext(Issuer.issued(1, 100_000))
-      yield* provider.get
-      yield* Time.pass("10 seconds")
-      yield* provider.get
-      yield* Time.pass(0)
-      const second = yield* provider.get
-      yield* provider.renew(second)
-      yield* provider.renew(first)
-    })
-    expect(yield* added(script)).toEqual({
-      "token_exchanges_total ServerError failed missing": 1,
-      "token_exchanges_total issued missing none": 1,
-      "token_exchanges_total none refresh unchanged": 1,
-      "token_exchanges_total issued none refresh": 1,
-      "token_exchanges_total issued none rejection": 1
-    })
+cold("metrics of exchanges: successes, failures, unchanged tokens and rejections are counted once each", function*() {
+  const script = Effect.gen(function*() {
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.flip(provider.get)
+    yield* Time.pass("1 second")
+    const first = yield* provider.get
+    yield* Effect.repeatN(provider.get, 2)
+    yield* Time.pass(windowStart)
+    yield* issuer.respondNext(Issuer.issued(1, 100_000))
+    yield* provider.get
+    yield* Time.pass("10 seconds")
+    yield* provider.get
+    yield* Time.pass(0)
+    const second = yield* provider.get
+    yield* provider.renew(second)
+    yield* provider.renew(first)
+  })
+  expect(yield* added(script)).toEqual({
+    "token_exchanges_total ServerError failed missing": 1,
+    "token_exchanges_total issued missing none": 1,
+    "token_exchanges_total none refresh unchanged": 1,
+    "token_exchanges_total issued none refresh": 1,
+    "token_exchanges_total issued none rejection": 1
   })
 })

@@ -1,5 +1,5 @@
 import { FetchHttpClient } from "@effect/platform"
-import { describe, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
@@ -7,25 +7,23 @@ import * as Cache from "../support/doubles/CacheDouble.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
 
-describe("exchange with a fetch that ignores its signal", () => {
-  test("after a suspension, the exchange is not repeated while it still runs", function*() {
-    const clock = ManualClock.besides(yield* Effect.clock)
-    let calls = 0
-    const hanging: typeof fetch = () => {
-      calls += 1
-      return new Promise(() => {})
-    }
-    const layer = NutritionAdvisor.layer(settings).pipe(
-      Layer.provide([FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, hanging)])
-    )
-    const context = yield* Effect.withClock(Layer.build(layer), clock)
-    const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
-    const searching = yield* Effect.fork(Effect.withClock(Effect.flip(search("oats")), clock))
-    yield* Cache.pass(1_000)
-    clock.wall += 60_000
-    clock.monotonic += 60_000
-    yield* Cache.pass(20_000, 500)
-    expect(yield* Fiber.join(searching)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
-    expect(calls).toBe(1)
-  })
+test("exchange with a fetch that ignores its signal: after a suspension, it is not repeated while it still runs", function*() {
+  const clock = ManualClock.besides(yield* Effect.clock)
+  let calls = 0
+  const hanging: typeof fetch = () => {
+    calls += 1
+    return new Promise(() => {})
+  }
+  const layer = NutritionAdvisor.layer(settings).pipe(
+    Layer.provide([FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, hanging)])
+  )
+  const context = yield* Effect.withClock(Layer.build(layer), clock)
+  const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
+  const searching = yield* Effect.fork(Effect.withClock(Effect.flip(search("oats")), clock))
+  yield* Cache.pass(1_000)
+  clock.wall += 60_000
+  clock.monotonic += 60_000
+  yield* Cache.pass(20_000, 500)
+  expect(yield* Fiber.join(searching)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+  expect(calls).toBe(1)
 })
