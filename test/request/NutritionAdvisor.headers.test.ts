@@ -32,7 +32,11 @@ test.each([
   ["expect", "100-continue"],
   ["host", "elsewhere.example"],
   ["accept-encoding", "gzip, br, zstd"],
-  ["content-length", "17"]
+  ["content-length", "17"],
+  [":method", "GET"],
+  [":path", "/foods"],
+  [":authority", "elsewhere.example"],
+  [":scheme", "https"]
 ])("headers: neither search nor httpClient forwards the caller's %s: %s", function*(
   [name = "", value],
   { httpClient, search }

@@ -1,14 +1,20 @@
+/** The options of a search: query parameters and headers as backends have them. */
+import type { UrlParams } from "@effect/platform"
 import { expect } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requestsOf } from "../support/doubles/simulator.js"
 
+const test = arranged(NutritionAdvisor.NutritionAdvisor, advisor())
+
+const sent = requestsOf("search")
+
 type Row<Name extends keyof NutritionAdvisor.SearchOptions> = readonly [
   value: NonNullable<NutritionAdvisor.SearchOptions[Name]>,
-  sent: (request: Simulator.SeenRequest) => unknown,
+  received: (request: Simulator.SeenRequest) => unknown,
   expected: unknown
 ]
 
@@ -18,13 +24,49 @@ const rows: { readonly [Name in keyof NutritionAdvisor.SearchOptions]-?: Row<Nam
   headers: [{ "x-request-id": "request-1" }, ({ headers }) => headers["x-request-id"], "request-1"]
 }
 
-const test = arranged(Effect.void, advisor())
-
 test.each(Object.entries(rows))(
   "search: the service receives the option %s",
-  function*([name, [value, sent, expected]]) {
+  function*([name, [value, received, expected]], { search }) {
     // Whether or not the simulator accepts the value.
-    yield* Effect.exit(NutritionAdvisor.search("oats", { [name]: value }))
-    expect((yield* requestsOf("search")).map(sent)).toEqual([expected])
+    yield* Effect.exit(search("oats", { [name]: value }))
+    expect((yield* sent).map(received)).toEqual([expected])
   }
 )
+
+test.each<readonly [title: string, urlParams: UrlParams.Input, query: string]>([
+  ["null is left out", { limit: null, page: 1 }, "&page=1"],
+  ["undefined is left out", { limit: undefined, page: 1 }, "&page=1"],
+  ["null and undefined in an array are left out", { tag: [null, "a", undefined, "b"] }, "&tag=a&tag=b"],
+  ["an array of null is left out", { tag: [null] }, ""],
+  ["null and undefined in a record are left out", { a: { b: null, c: { d: 1, e: undefined } } }, "&a%5Bc%5D%5Bd%5D=1"],
+  ["null and undefined in pairs are left out", [["limit", null], ["page", 0], ["flag", undefined]], "&page=0"],
+  ["null in a Map is left out", new Map([["limit", null], ["page", 1]]), "&page=1"],
+  ["the string \"null\" is sent", new URLSearchParams("limit=null&limit="), "&limit=null&limit="],
+  ["an empty string and false are sent", { limit: "", flag: false }, "&limit=&flag=false"]
+])("urlParams of a search: %s", function*([, urlParams, query], { search }) {
+  yield* search("oats", { urlParams })
+  expect((yield* sent).map((request) => request.query)).toEqual([`term=oats${query}`])
+})
+
+function* page() {
+  yield ["page", "2"] as const
+}
+
+function* language() {
+  yield ["x-language", "de"] as const
+}
+
+type Search = (
+  advisor: NutritionAdvisor.Service,
+  options: NutritionAdvisor.SearchOptions
+) => Effect.Effect<unknown, unknown, NutritionAdvisor.NutritionAdvisor>
+
+test.each<readonly [name: string, search: Search]>([
+  ["search of the service", ({ search }, options) => search("oats", options)],
+  ["NutritionAdvisor.search", (_, options) => NutritionAdvisor.search("oats", options)],
+  ["NutritionAdvisor.searchAs", (_, options) => NutritionAdvisor.searchAs(Schema.Unknown)("oats", options)]
+])("%s: options that are iterators are sent each time if it runs twice", function*([, search], advisor) {
+  yield* Effect.repeatN(search(advisor, { urlParams: page(), headers: language() }), 1)
+  const expected = { query: "term=oats&page=2", headers: { "x-language": "de" } }
+  expect(yield* sent).toMatchObject([expected, expected])
+})
