@@ -1,15 +1,13 @@
 /** Headers that a caller forwards, some of which belong to its own connection. */
-import { readFileSync } from "node:fs"
 import { HttpBody, HttpClientRequest } from "@effect/platform"
-import { describe, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { version } from "../../src/internal/version.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requests } from "../support/doubles/simulator.js"
-
-const { version }: { readonly version: string } = JSON.parse(readFileSync("package.json", "utf8"))
 
 const over = (options: Partial<NutritionAdvisor.Options> = {}) =>
   advisor(options, { routes: { "POST /v2/x": () => ({ status: 200, body: {} }) } })
@@ -17,9 +15,10 @@ const over = (options: Partial<NutritionAdvisor.Options> = {}) =>
 const test = arranged(NutritionAdvisor.NutritionAdvisor, over())
 
 /** The headers of data requests. */
-const sent = Effect.gen(function*() {
-  return (yield* requests).filter(({ operation }) => operation !== "token").map(({ headers }) => headers)
-})
+const sent = Effect.map(
+  requests,
+  (all) => all.filter(({ operation }) => operation !== "token").map(({ headers }) => headers)
+)
 
 test.each([
   ["connection", "keep-alive"],
@@ -79,29 +78,20 @@ test.each<readonly [string, HttpBody.HttpBody, string]>([
   expect((yield* sent).map((headers) => headers["content-length"])).toEqual([length])
 })
 
-describe("headers: User-Agent", () => {
-  const userAgents = Effect.map(
-    requests,
-    (all) => all.map(({ headers, operation }) => [operation, headers["user-agent"]])
-  )
+const userAgents = Effect.map(
+  requests,
+  (all) => all.map(({ headers, operation }) => [operation, headers["user-agent"]])
+)
 
-  const onEach = (userAgent: string) => ["token", "search", "request"].map((operation) => [operation, userAgent])
-
-  test("the default is the name and version of the package", function*({ httpClient, search }) {
-    yield* search("oats")
-    yield* httpClient.post("/v2/x")
-    expect(yield* userAgents).toEqual(onEach(`effect-nutrition-advisor/${version}`))
-  })
-
-  test("the setting userAgent applies to every request", function*({ httpClient, search }) {
-    yield* search("oats")
-    yield* httpClient.post("/v2/x")
-    expect(yield* userAgents).toEqual(onEach("shop/2 (a b)"))
-  }, over({ userAgent: "shop/2 (a b)" }))
-
-  test("a header of the call overrides the setting", function*({ httpClient, search }) {
-    yield* search("oats", { headers: { "User-Agent": "mine/1" } })
-    yield* httpClient.post("/v2/x", { headers: { "User-Agent": "mine/2" } })
-    expect(yield* userAgents).toEqual([["token", "shop/2"], ["search", "mine/1"], ["request", "mine/2"]])
-  }, over({ userAgent: "shop/2" }))
+test("User-Agent: by default, each request has the name and version of the package", function*({ httpClient, search }) {
+  yield* search("oats")
+  yield* httpClient.post("/v2/x")
+  const userAgent = `effect-nutrition-advisor/${version}`
+  expect(yield* userAgents).toEqual(["token", "search", "request"].map((operation) => [operation, userAgent]))
 })
+
+test("User-Agent: a header of the call overrides the setting", function*({ httpClient, search }) {
+  yield* search("oats", { headers: { "User-Agent": "mine/1" } })
+  yield* httpClient.post("/v2/x", { headers: { "User-Agent": "mine/2" } })
+  expect(yield* userAgents).toEqual([["token", "shop/2"], ["search", "mine/1"], ["request", "mine/2"]])
+}, over({ userAgent: "shop/2" }))
