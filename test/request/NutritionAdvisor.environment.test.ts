@@ -6,6 +6,7 @@ import { variableOf, variablesOf } from "../../src/internal/environment.js"
 import { asConfigurationError } from "../../src/internal/promise/configError.js"
 import { sharedClient } from "../../src/internal/settings.js"
 import { arranged } from "../support/doubles/arranged.js"
+import { requests, respondNext, setLatency } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
 
 type Values = Readonly<Record<string, string>>
@@ -15,22 +16,21 @@ const required: Values = {
   NUTRITION_ADVISOR_LICENSE_KEY: "demo-key-7f3a"
 }
 
-const from = (values: Values) =>
-  Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries({ ...required, ...values }))))
+const environment = (values: Values) => Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values))))
 
-const configured = (
-  values: Values,
-  options?: Parameters<typeof NutritionAdvisor.layerConfig>[0],
-  simulator: Simulator.Options = {}
-) =>
+/** A client whose environment has only these variables. */
+const configuredOnly = (values: Values, options?: Parameters<typeof NutritionAdvisor.layerConfig>[0]) =>
   NutritionAdvisor.layerConfig(options).pipe(
-    Layer.provide(from(values)),
-    Layer.provideMerge(Simulator.layerHttpClient(simulator))
+    Layer.provide(environment(values)),
+    Layer.provideMerge(Simulator.layerHttpClient())
   )
 
-const shared = (values: Values) =>
-  NutritionAdvisor.layerSharedConfig().pipe(
-    Layer.provide(from(values)),
+const configured = (values: Values, options?: Parameters<typeof NutritionAdvisor.layerConfig>[0]) =>
+  configuredOnly({ ...required, ...values }, options)
+
+const shared = (values: Values, options?: Parameters<typeof NutritionAdvisor.layerSharedConfig>[0]) =>
+  NutritionAdvisor.layerSharedConfig(options).pipe(
+    Layer.provide(environment({ ...required, ...values })),
     Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
   )
 
@@ -40,18 +40,13 @@ const built = <A, E>(layer: Layer.Layer<A, E>) => Effect.asVoid(Effect.scoped(La
 
 const search = NutritionAdvisor.search("apple")
 
-const requests = Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)
-
-const slow = (operation: Simulator.Operation) =>
-  Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency(operation, "20 seconds"))
-
 describe("layerConfig", () => {
   it.effect.each<readonly [string, Simulator.Operation]>([
     ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "token"],
     ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "search"]
   ])("%s limits the time of a %s call", ([name, operation]) =>
     Effect.gen(function*() {
-      yield* slow(operation)
+      yield* setLatency(operation, "20 seconds")
       const error = yield* Time.settle("1 second")(Effect.flip(search))
       expect(error).toMatchObject({ _tag: "TransportError", operation, reason: "Timeout" })
       expect(yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)).toBeLessThan(5_000)
@@ -81,7 +76,6 @@ describe("layerConfig", () => {
   )
 
   test("NUTRITION_ADVISOR_OBSERVE_HEADERS is a comma-separated list of names", function*() {
-    const { respondNext } = yield* Simulator.Simulator
     yield* respondNext("search", { status: 500, headers: { "x-a": "1", "x-b": "2", "x-c": "3" } })
     expect(yield* Effect.flip(search)).toMatchObject({ headers: { "x-a": "1", "x-b": "2" } })
   }, configured({ NUTRITION_ADVISOR_OBSERVE_HEADERS: "X-A, x-b," }))
@@ -99,25 +93,13 @@ describe("layerConfig", () => {
   })
 
   test("a ConfigError names the variable of a missing key", function*() {
-    const layer = Layer.provide(NutritionAdvisor.layerConfig(), Simulator.layerHttpClient())
-    const provider = ConfigProvider.fromMap(new Map([["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl]]))
-    expect(yield* Effect.flip(Effect.withConfigProvider(built(layer), provider)))
+    const layer = configuredOnly({ NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl })
+    expect(yield* Effect.flip(built(layer)))
       .toHaveProperty("message", expect.stringContaining("NUTRITION_ADVISOR_LICENSE_KEY"))
   })
 
-  const withoutVariables = Effect.flip(Effect.withConfigProvider(
-    built(Layer.provide(NutritionAdvisor.layerConfig(), Simulator.layerHttpClient())),
-    ConfigProvider.fromMap(new Map())
-  ))
-
-  test("layerConfig: a ConfigError names all variables that are missing", function*() {
-    const { message } = yield* withoutVariables
-    expect(message).toContain("NUTRITION_ADVISOR_BASE_URL")
-    expect(message).toContain("NUTRITION_ADVISOR_LICENSE_KEY")
-  })
-
   test("ConfigurationError: one error names all variables that are missing", function*() {
-    expect(asConfigurationError(yield* withoutVariables)).toMatchObject({
+    expect(asConfigurationError(yield* Effect.flip(built(configuredOnly({}))))).toMatchObject({
       _tag: "ConfigurationError",
       message: "The settings baseUrl and licenseKey (NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY) " +
         "are not set."
@@ -143,15 +125,11 @@ describe("layerConfig", () => {
     ])
   }, configured(other, { userAgent: Config.succeed("given/1"), tokenRoute: none.tokenRoute }))
 
-  test("the variable of a given option is not needed", function*() {
-    const layer = NutritionAdvisor.layerConfig({ licenseKey: Config.redacted("SHOP_KEY") }).pipe(
-      Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(
-        new Map([["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl], ["SHOP_KEY", "demo-key-7f3a"]])
-      ))),
-      Layer.provide(Simulator.layerHttpClient())
-    )
-    yield* built(layer)
-  })
+  it.effect("the variable of a given option is not needed", () =>
+    built(configuredOnly(
+      { NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl, SHOP_KEY: "demo-key-7f3a" },
+      { licenseKey: Config.redacted("SHOP_KEY") }
+    )))
 
   const whole = Config.succeed({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
 
@@ -173,7 +151,6 @@ describe("ConfigurationError of a rejected setting", () => {
   })
 
   test.each<readonly [string, string]>([
-    ["NUTRITION_ADVISOR_LICENSE_KEY", "<your key>"],
     ["NUTRITION_ADVISOR_BASE_URL", "http://service.example"],
     ["NUTRITION_ADVISOR_TOKEN_ROUTE", "demo-key-9e1b"],
     ["NUTRITION_ADVISOR_SERVICE_ID", "ä"],
@@ -207,8 +184,7 @@ describe("ConfigurationError of a rejected setting", () => {
 describe("layerSharedConfig", () => {
   test.each<readonly [string, string, string]>([
     ["NUTRITION_ADVISOR_LEASE", "5 seconds", "lease"],
-    ["NUTRITION_ADVISOR_CACHE_TIMEOUT", "0 seconds", "cacheTimeout"],
-    ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "16 seconds", "lease"]
+    ["NUTRITION_ADVISOR_CACHE_TIMEOUT", "0 seconds", "cacheTimeout"]
   ])("layerSharedConfig reads %s", function*([name, value, field]) {
     expect(yield* Effect.flip(built(shared({ [name]: value })))).toMatchObject({ _tag: "ConfigurationError", field })
   })
@@ -220,10 +196,10 @@ describe("layerSharedConfig", () => {
       NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds"
     })))
 
-  test("an option that is missing is read from its variable", function*() {
-    const layer = NutritionAdvisor.layerSharedConfig({ lease: Config.duration("SHOP_LEASE") }).pipe(
-      Layer.provide(from({ SHOP_LEASE: "1 second", NUTRITION_ADVISOR_LEASE: "20 seconds" })),
-      Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
+  test("a given option takes precedence over its variable", function*() {
+    const layer = shared(
+      { SHOP_LEASE: "1 second", NUTRITION_ADVISOR_LEASE: "20 seconds" },
+      { lease: Config.duration("SHOP_LEASE") }
     )
     expect(yield* Effect.flip(built(layer))).toMatchObject({ field: "lease" })
   })
