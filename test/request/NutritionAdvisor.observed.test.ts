@@ -1,146 +1,116 @@
-import { describe, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Effect, Schema, Tracer } from "effect"
-import type { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
-import { test } from "../support/doubles/arranged.js"
+import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondAlways, respondNext } from "../support/doubles/simulator.js"
 import { refusals } from "../support/doubles/statuses.js"
 
-const found: Simulator.Reply = { status: 200, body: { results: [] } }
+const observing = advisor({ observeHeaders: ["X-Request-Id", "x-trace", "x-none"] })
 
-interface Failing {
-  readonly observeHeaders?: ReadonlyArray<string>
-  readonly operation?: Simulator.Operation
-  readonly program?: Effect.Effect<
-    unknown,
-    NutritionAdvisorError.NutritionAdvisorError,
-    NutritionAdvisor.NutritionAdvisor | Simulator.Simulator
-  >
-}
+const test = arranged(Effect.void, observing)
 
-/** The error of a program if an operation gets these responses, and the last of them again and again. */
-const failureOf = (
-  [first, last = first]: readonly [Simulator.Reply, Simulator.Reply?],
-  { observeHeaders = ["X-Request-Id"], operation = "search", program = NutritionAdvisor.search("apple") }: Failing = {}
-) =>
-  respondNext(operation, first).pipe(
-    Effect.zipRight(respondAlways(operation, last)),
-    Effect.zipRight(Effect.flip(program)),
-    Effect.provide(advisor({ observeHeaders }))
-  )
+const search = NutritionAdvisor.search("apple")
 
-const headersOf = (error: NutritionAdvisorError.NutritionAdvisorError | NutritionAdvisorError.ConfigurationError) =>
-  "headers" in error ? error.headers : undefined
+const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
+
+const headersOf = (error: NutritionAdvisorError.NutritionAdvisorError) => "headers" in error ? error.headers : undefined
 
 const identified = { "x-request-id": "request-1", "x-other": "not listed" }
 
 const shown = { "x-request-id": "request-1" }
 
-/** A tracer, and the spans that it has made. */
-const tracing = Effect.map(Effect.tracer, (own) => {
-  const spans: Array<Tracer.Span> = []
-  const tracer = Tracer.make({
-    ...own,
-    span: (...args) => {
-      const span = own.span(...args)
-      spans.push(span)
-      return span
-    }
-  })
-  return { spans, tracer }
+test.each(refusals)("observeHeaders: after status %i, %s has only the listed header", function*([status, tag]) {
+  yield* respondAlways("search", { status, headers: identified })
+  const error = yield* Effect.flip(search)
+  expect([error._tag, headersOf(error)]).toEqual([tag, shown])
 })
 
-describe("observeHeaders", () => {
-  test.each(refusals)("after status %i, %s has only the listed header", function*([status, tag]) {
-    const error = yield* failureOf([{ status, headers: identified }])
-    expect([error._tag, headersOf(error)]).toEqual([tag, shown])
-  })
+test.each<readonly [title: string, response: Simulator.Reply, call: typeof search | typeof request, expected: object]>([
+  ["a search that is not JSON", { status: 200, body: "<html>" }, search, { reason: "NotJson" }],
+  [
+    "a search that doesn't match the schema",
+    { status: 200, body: {} },
+    NutritionAdvisor.searchAs(Schema.Struct({ total: Schema.Number }))("apple"),
+    { reason: "Schema" }
+  ],
+  ["a request of httpClient", { status: 500 }, request, { _tag: "ServerError" }]
+])("observeHeaders: the error of %s has the header", function*([, response, call, expected]) {
+  yield* respondAlways("search", { ...response, headers: identified })
+  yield* respondAlways("request", { ...response, headers: identified })
+  expect(yield* Effect.flip(call)).toMatchObject({ ...expected, headers: shown })
+})
 
-  test("the error of a response that is not JSON has the header", function*() {
-    const error = yield* failureOf([{ status: 200, body: "<html>", headers: identified }])
-    expect(error).toMatchObject({ reason: "NotJson", headers: shown })
-  })
+test("observeHeaders: after a renewal, the error has the header of the second response", function*() {
+  yield* respondNext(
+    "search",
+    { status: 403, headers: { "x-request-id": "request-1" } },
+    { status: 403, headers: { "x-request-id": "request-2" } }
+  )
+  const error = yield* Effect.flip(search)
+  expect([error._tag, headersOf(error)]).toEqual(["Forbidden", { "x-request-id": "request-2" }])
+})
 
-  test("the error of a response that doesn't match the schema has the header", function*() {
-    const search = NutritionAdvisor.searchAs(Schema.Struct({ total: Schema.Number }))("apple")
-    expect(yield* failureOf([{ ...found, headers: identified }], { program: search }))
-      .toMatchObject({ reason: "Schema", headers: shown })
-  })
+test("observeHeaders: an empty or missing header is left out", function*() {
+  yield* respondNext("search", { status: 500, headers: { "x-request-id": "request-1", "x-trace": "" } })
+  expect(headersOf(yield* Effect.flip(search))).toEqual(shown)
+})
 
-  test("errors of httpClient also have the header", function*() {
-    const program = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
-    const error = yield* failureOf([{ status: 500, headers: identified }], { operation: "request", program })
-    expect(headersOf(error)).toEqual(shown)
-  })
+test("observeHeaders: a header is truncated to 256 characters", function*() {
+  yield* respondNext("search", { status: 500, headers: { "x-request-id": "x".repeat(300) } })
+  expect(headersOf(yield* Effect.flip(search))).toEqual({ "x-request-id": "x".repeat(256) })
+})
 
-  test("after a renewal, the error has the header of the second response", function*() {
-    const error = yield* failureOf([
-      { status: 403, headers: { "x-request-id": "request-1" } },
-      { status: 403, headers: { "x-request-id": "request-2" } }
-    ])
-    expect([error._tag, headersOf(error)]).toEqual(["Forbidden", { "x-request-id": "request-2" }])
-  })
+test("observeHeaders: headers of the token route are never observed", function*() {
+  yield* respondNext("token", { status: 400, headers: identified })
+  const error = yield* Effect.flip(search)
+  expect([error._tag, headersOf(error)]).toEqual(["BadRequest", undefined])
+})
 
-  test("an empty or missing header is left out", function*() {
-    const headers = { "x-request-id": "request-1", "x-trace": "" }
-    const error = yield* failureOf([{ status: 500, headers }], {
-      observeHeaders: ["x-request-id", "x-trace", "x-none"]
-    })
-    expect(headersOf(error)).toEqual(shown)
-  })
-
-  test("a header is truncated to 256 characters", function*() {
-    const error = yield* failureOf([{ status: 500, headers: { "x-request-id": "x".repeat(300) } }])
-    expect(headersOf(error)).toEqual({ "x-request-id": "x".repeat(256) })
-  })
-
-  test("no header is on an error if none is listed", function*() {
-    const error = yield* failureOf([{ status: 500, headers: identified }], { observeHeaders: [] })
-    expect(headersOf(error)).toBeUndefined()
-  })
-
-  test("headers of the token route are never observed", function*() {
-    const error = yield* failureOf([{ status: 400, headers: identified }], { operation: "token" })
-    expect([error._tag, headersOf(error)]).toEqual(["BadRequest", undefined])
-  })
-
-  test("only the span of the request has the header as an attribute, even on success", function*() {
-    const { spans, tracer } = yield* tracing
-    yield* respondNext("search", { ...found, headers: identified }).pipe(
-      Effect.zipRight(NutritionAdvisor.search("apple")),
-      Effect.provide(advisor({ observeHeaders: ["X-Request-Id"] })),
-      Effect.withTracer(tracer)
-    )
-    const observed = spans.map(({ attributes, name }) => [name, attributes.get("http.response.header.x-request-id")])
-    expect(Object.fromEntries(observed)).toEqual({
-      "TokenIssuer.issue": undefined,
-      "NutritionAdvisor.search": "request-1"
-    })
-  })
-
-  const spanOf = (failure: ReturnType<typeof failureOf>) =>
-    Effect.gen(function*() {
-      const { spans, tracer } = yield* tracing
-      const error = yield* Effect.withTracer(failure, tracer)
-      const { attributes } = spans.find(({ name }) => name === "NutritionAdvisor.search") ?? {}
-      return {
-        reason: "reason" in error && error.reason,
-        status: attributes?.get("http.response.status_code"),
-        header: attributes?.get("http.response.header.x-request-id")
+/** The status and the header in the span of each call that an effect makes. */
+const spansOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const own = yield* Effect.tracer
+    const spans: Array<Tracer.Span> = []
+    const tracer = Tracer.make({
+      ...own,
+      span: (...args) => {
+        const span = own.span(...args)
+        spans.push(span)
+        return span
       }
     })
-
-  test("the span of a search that is rejected twice has the status and header of the last response", function*() {
-    const failure = failureOf([{ status: 401 }, { status: 403, headers: identified }])
-    expect(yield* spanOf(failure)).toEqual({ reason: "RejectedAgain", status: 403, header: "request-1" })
+    const result = yield* Effect.withTracer(effect, tracer)
+    const shown = spans.map(({ attributes, name }) => [
+      name,
+      attributes.get("http.response.status_code"),
+      attributes.get("http.response.header.x-request-id")
+    ])
+    return { result, spans: shown }
   })
 
-  test("the span of a search whose renewal returns the same token has the status and header of the rejection", function*() {
-    const sameToken = { status: 200, body: { access_token: "t", customer_id: "c", expires_in: 3_600 } }
-    const program = Effect.zipRight(respondAlways("token", sameToken), NutritionAdvisor.search("apple"))
-    const failure = failureOf([{ status: 403, headers: identified }], { program })
-    expect(yield* spanOf(failure)).toEqual({ reason: "TokenUnchanged", status: 403, header: "request-1" })
-  })
+test("span: only that of the request has the listed header, even on success", function*() {
+  const responded = respondNext("search", { status: 200, body: {}, headers: identified })
+  // The exchange uses the tracer of the layer.
+  const { spans } = yield* spansOf(Effect.provide(Effect.zipRight(responded, search), observing))
+  expect(spans.sort()).toEqual([
+    ["NutritionAdvisor.search", 200, "request-1"],
+    ["TokenIssuer.issue", 200, undefined]
+  ])
+})
+
+test("span: after two rejections, it has the status and header of the last response", function*() {
+  yield* respondNext("search", { status: 401 }, { status: 403, headers: identified })
+  const { result, spans } = yield* spansOf(Effect.flip(search))
+  expect(result).toMatchObject({ reason: "RejectedAgain" })
+  expect(spans).toContainEqual(["NutritionAdvisor.search", 403, "request-1"])
+})
+
+test("span: if the renewal returns the same token, it has the status and header of the rejection", function*() {
+  yield* respondAlways("token", { status: 200, body: { access_token: "t", customer_id: "c", expires_in: 3_600 } })
+  yield* respondNext("search", { status: 403, headers: identified })
+  const { result, spans } = yield* spansOf(Effect.flip(search))
+  expect(result).toMatchObject({ reason: "TokenUnchanged" })
+  expect(spans).toContainEqual(["NutritionAdvisor.search", 403, "request-1"])
 })
