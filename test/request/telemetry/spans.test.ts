@@ -1,5 +1,5 @@
 import { NodeSdk } from "@effect/opentelemetry"
-import { describe, expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { SpanStatusCode } from "@opentelemetry/api"
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base"
 import { InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
@@ -21,16 +21,15 @@ const telemetry = () => {
 }
 
 /** The spans of a program that runs in a span of its caller. */
-const spansOf = <E>(program: Effect.Effect<unknown, E, NutritionAdvisor.NutritionAdvisor | Simulator.Simulator>) =>
-  Effect.suspend(() => {
-    const { finished, layer } = telemetry()
-    return program.pipe(
-      Effect.withSpan("caller"),
-      Effect.provide(advisor),
-      Effect.zipRight(finished),
-      Effect.provide(layer)
-    )
-  })
+const spansOf = <E>(program: Effect.Effect<unknown, E, NutritionAdvisor.NutritionAdvisor | Simulator.Simulator>) => {
+  const { finished, layer } = telemetry()
+  return program.pipe(
+    Effect.withSpan("caller"),
+    Effect.provide(advisor),
+    Effect.zipRight(finished),
+    Effect.provide(layer)
+  )
+}
 
 const named = (spans: ReadonlyArray<ReadableSpan>, name: string) => spans.filter((span) => span.name === name)
 
@@ -38,39 +37,37 @@ const idOf = (span: ReadableSpan | undefined) => span?.spanContext().spanId
 
 const linksOf = (span: ReadableSpan) => span.links.map(({ context }) => context.spanId)
 
-describe("span of an exchange", () => {
-  it.live("the span is a root span, even within a caller's span", () =>
-    Effect.map(spansOf(searches(1)), (spans) => {
-      expect(named(spans, "TokenIssuer.issue").map(({ parentSpanContext }) => parentSpanContext)).toEqual([undefined])
-    }))
+testLive("span of an exchange: it is a root span, even within a caller's span", function*() {
+  const spans = yield* spansOf(searches(1))
+  expect(named(spans, "TokenIssuer.issue").map(({ parentSpanContext }) => parentSpanContext)).toEqual([undefined])
+})
 
-  it.live.each(
+testLive.each(
+  [
+    ["each waiting search links to it", searches(5), 5],
     [
-      ["each waiting search links to the exchange", searches(5), 5],
-      [
-        "each waiting search links to the exchange even if that failed",
-        Effect.zipRight(respondAlways("token", { status: 400 }), searches(3)),
-        3
-      ]
-    ] as const
-  )("%s", ([_, program, count]) =>
-    Effect.map(spansOf(program), (spans) => {
-      const exchange = idOf(named(spans, "TokenIssuer.issue")[0])
-      expect(exchange).toBeDefined()
-      expect(named(spans, "NutritionAdvisor.search").map(linksOf)).toEqual(Array(count).fill([exchange]))
-    }))
+      "each waiting search links to it even if it failed",
+      Effect.zipRight(respondAlways("token", { status: 400 }), searches(3)),
+      3
+    ]
+  ] as const
+)("span of an exchange: %s", function*([, program, count]) {
+  const spans = yield* spansOf(program)
+  const exchange = idOf(named(spans, "TokenIssuer.issue")[0])
+  expect(exchange).toBeDefined()
+  expect(named(spans, "NutritionAdvisor.search").map(linksOf)).toEqual(Array(count).fill([exchange]))
+})
 
-  it.live("a search that has a token does not link to the exchange", () =>
-    Effect.map(spansOf(Effect.zipRight(searches(1), searches(1))), (spans) => {
-      expect(named(spans, "NutritionAdvisor.search").map((span) => linksOf(span).length)).toEqual([1, 0])
-    }))
+testLive("span of an exchange: a search that has a token does not link to it", function*() {
+  const spans = yield* spansOf(Effect.zipRight(searches(1), searches(1)))
+  expect(named(spans, "NutritionAdvisor.search").map((span) => linksOf(span).length)).toEqual([1, 0])
+})
 
-  testLive("each rejected search links to its renewal", function*() {
-    const spans = yield* spansOf(searches(1).pipe(Effect.zipRight(revoke), Effect.zipRight(searches(4))))
-    const renewal = idOf(named(spans, "TokenIssuer.issue")[1])
-    expect(renewal).toBeDefined()
-    expect(named(spans, "NutritionAdvisor.search").slice(1).map(linksOf)).toEqual(Array(4).fill([renewal]))
-  })
+testLive("span of a renewal: each rejected search links to it", function*() {
+  const spans = yield* spansOf(Effect.all([searches(1), revoke, searches(4)]))
+  const renewal = idOf(named(spans, "TokenIssuer.issue")[1])
+  expect(renewal).toBeDefined()
+  expect(named(spans, "NutritionAdvisor.search").slice(1).map(linksOf)).toEqual(Array(4).fill([renewal]))
 })
 
 testLive.each(
@@ -85,77 +82,62 @@ testLive.each(
   expect(spans.map(({ name }) => name).sort()).toEqual(names)
 })
 
-describe("span of a search", () => {
-  it.live.each(
-    [
-      ["the span is a child of the caller's span", searches(2)],
-      [
-        "the span ends with the search, so the next search is not its child",
-        Effect.zipRight(searches(1), searches(1))
-      ]
-    ] as const
-  )("%s", ([_, program]) =>
-    Effect.map(spansOf(program), (spans) => {
-      const caller = idOf(named(spans, "caller")[0])
-      const parents = named(spans, "NutritionAdvisor.search").map(({ parentSpanContext }) => parentSpanContext?.spanId)
-      expect(parents).toEqual([caller, caller])
-    }))
+testLive("span of a search: it is a child of the caller's span, and not of an earlier search", function*() {
+  const spans = yield* spansOf(Effect.zipRight(searches(1), searches(1)))
+  const caller = idOf(named(spans, "caller")[0])
+  const parents = named(spans, "NutritionAdvisor.search").map(({ parentSpanContext }) => parentSpanContext?.spanId)
+  expect(parents).toEqual([caller, caller])
 })
 
-describe("span", () => {
-  const template = {
-    "NutritionAdvisor.search": "/v2/products/napi/food/search/semantic",
-    "NutritionAdvisor.request": undefined,
-    "TokenIssuer.issue": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}"
+const server = { "server.address": new URL(Simulator.baseUrl).hostname, "server.port": 443 }
+
+testLive("spans: they have only the documented attributes", function*() {
+  const spans = yield* spansOf(Effect.zipRight(searches(1), request))
+  expect(Object.fromEntries(spans.map(({ attributes, name }) => [name, attributes]))).toEqual({
+    caller: {},
+    "TokenIssuer.issue": {
+      ...server,
+      "http.request.method": "POST",
+      "url.template": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}",
+      "http.response.status_code": 200
+    },
+    "NutritionAdvisor.search": {
+      ...server,
+      "http.request.method": "GET",
+      "url.template": "/v2/products/napi/food/search/semantic",
+      "http.response.status_code": 200
+    },
+    "NutritionAdvisor.request": {
+      ...server,
+      "http.request.method": "GET",
+      "http.response.status_code": 404,
+      "error.type": "UnexpectedResponse"
+    }
+  })
+})
+
+testLive.each(
+  [
+    ["NutritionAdvisor.search", "search", 429, "TooManyRequests"],
+    ["TokenIssuer.issue", "token", 400, "BadRequest"]
+  ] as const
+)(
+  "spans: a failed %s has the span status error, the status code and the tag of the error",
+  function*([name, operation, status, error]) {
+    const [span] = named(yield* spansOf(Effect.zipRight(respondAlways(operation, { status }), searches(1))), name)
+    expect(span?.attributes).toMatchObject({ "http.response.status_code": status, "error.type": error })
+    expect(span?.status.code).toBe(SpanStatusCode.ERROR)
   }
+)
 
-  const attributesOf = (name: keyof typeof template, method: string, status: number) => ({
-    "http.request.method": method,
-    "http.response.status_code": status,
-    "server.address": new URL(Simulator.baseUrl).hostname,
-    "server.port": 443,
-    ...(status === 404 ? { "error.type": "UnexpectedResponse" } : {}),
-    ...(template[name] === undefined ? {} : { "url.template": template[name] })
-  })
+testLive("spans: a successful call has the span status ok", function*() {
+  const spans = yield* spansOf(searches(1))
+  expect(spans.map(({ status }) => status.code)).toEqual(Array(3).fill(SpanStatusCode.OK))
+})
 
-  it.live.each(
-    [
-      ["NutritionAdvisor.search", "GET", 200],
-      ["NutritionAdvisor.request", "GET", 404],
-      ["TokenIssuer.issue", "POST", 200]
-    ] as const
-  )(
-    "%s has only the documented attributes",
-    ([name, method, status]) =>
-      Effect.map(spansOf(Effect.zipRight(searches(1), request)), (spans) => {
-        expect(named(spans, name).map(({ attributes }) => attributes)).toEqual([attributesOf(name, method, status)])
-      })
-  )
-
-  it.live.each(
-    [
-      ["NutritionAdvisor.search", "search", 429, "TooManyRequests"],
-      ["TokenIssuer.issue", "token", 400, "BadRequest"]
-    ] as const
-  )(
-    "a failed %s has the span status error, the status code and the tag of the error",
-    ([name, operation, status, error]) =>
-      Effect.map(spansOf(Effect.zipRight(respondAlways(operation, { status }), searches(1))), (spans) => {
-        const [span] = named(spans, name)
-        expect(span?.attributes).toMatchObject({ "http.response.status_code": status, "error.type": error })
-        expect(span?.status.code).toBe(SpanStatusCode.ERROR)
-      })
-  )
-
-  it.live("a successful call has the span status ok", () =>
-    Effect.map(spansOf(searches(1)), (spans) => {
-      expect(spans.map(({ status }) => status.code)).toEqual(Array(3).fill(SpanStatusCode.OK))
-    }))
-
-  testLive("the span of a search lasts from its start to its end", function*() {
-    const slow = Effect.zipRight(setLatency("search", "300 millis"), searches(1))
-    const [search] = named(yield* spansOf(slow), "NutritionAdvisor.search")
-    const [seconds = 0, nanos = 0] = search?.duration ?? []
-    expect(seconds * 1e3 + nanos / 1e6).toBeGreaterThan(290)
-  })
+testLive("span of a search: it lasts from its start to its end", function*() {
+  const slow = Effect.zipRight(setLatency("search", "300 millis"), searches(1))
+  const [search] = named(yield* spansOf(slow), "NutritionAdvisor.search")
+  const [seconds = 0, nanos = 0] = search?.duration ?? []
+  expect(seconds * 1e3 + nanos / 1e6).toBeGreaterThan(290)
 })
