@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import type { HttpClient } from "@effect/platform"
-import { describe, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { testLive } from "../support/doubles/arranged.js"
@@ -37,31 +37,27 @@ const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
 
 const closed = { _tag: "TransportError", operation: "search", reason: "Closed" }
 
-for (const { layer, name } of clients) {
-  const owners = [
-    { whose: "with its own client", open: openedOver(layer) },
-    {
-      whose: "with a client that outlives it",
-      open: Effect.flatMap(Layer.build(layer), (context) => openedOver(Layer.succeedContext(context)))
-    }
-  ]
-  for (const { open, whose } of owners) {
-    describe(`closed NutritionAdvisor layer over ${name} ${whose}`, () => {
-      testLive(
-        "pending and later searches fail with reason Closed, and the connection ends",
-        function*() {
-          const { advisor, close, isLeft, service } = yield* open
-          const search = yield* Effect.fork(Effect.uninterruptible(Effect.flip(advisor.search("oats"))))
-          yield* Effect.promise(() => service.hanging)
-          const before = service.received.length
-          yield* close
-          expect(yield* Fiber.join(search)).toMatchObject(closed)
-          yield* isLeft
-          expect(yield* Effect.flip(advisor.search("oats"))).toMatchObject(closed)
-          yield* Effect.sleep("50 millis")
-          expect(service.received.length).toBe(before)
-        }
-      )
-    })
+const owners = clients.flatMap(({ layer, name }) => [
+  [name, "with its own client", openedOver(layer)] as const,
+  [
+    name,
+    "with a client that outlives it",
+    Effect.flatMap(Layer.build(layer), (context) => openedOver(Layer.succeedContext(context)))
+  ] as const
+])
+
+testLive.each(owners)(
+  "closed NutritionAdvisor layer over %s %s: pending and later searches fail with reason Closed, and the connection ends",
+  function*([, , open]) {
+    const { advisor, close, isLeft, service } = yield* open
+    const search = yield* Effect.fork(Effect.uninterruptible(Effect.flip(advisor.search("oats"))))
+    yield* Effect.promise(() => service.hanging)
+    const before = service.received.length
+    yield* close
+    expect(yield* Fiber.join(search)).toMatchObject(closed)
+    yield* isLeft
+    expect(yield* Effect.flip(advisor.search("oats"))).toMatchObject(closed)
+    yield* Effect.sleep("50 millis")
+    expect(service.received.length).toBe(before)
   }
-}
+)
