@@ -4,7 +4,6 @@ import { Config, ConfigProvider, Effect, FiberRef, Layer, Logger, LogLevel } fro
 import {
   NutritionAdvisor,
   NutritionAdvisorError,
-  SharedTokenCache,
   TokenIssuer,
   TokenProvider,
   TokenStore
@@ -47,17 +46,18 @@ describe("serviceIdHeader in logs", () => {
     return lines.join()
   })
 
-  const layers: ReadonlyArray<readonly [string, typeof NutritionAdvisor.layer]> = [
-    ["layer", NutritionAdvisor.layer],
-    ["layerShared", (all) => Layer.provide(NutritionAdvisor.layerShared(all), SharedTokenCache.layerMemory)],
-    ["layerWithoutTokens", (all) =>
-      NutritionAdvisor.layerWithoutTokens(all).pipe(
-        Layer.provideMerge(TokenProvider.layer()),
-        Layer.provide([TokenIssuer.layer(all), TokenStore.layer])
-      )]
-  ]
+  const layerWithoutTokens: typeof NutritionAdvisor.layer = (all) =>
+    NutritionAdvisor.layerWithoutTokens(all).pipe(
+      Layer.provideMerge(TokenProvider.layer()),
+      Layer.provide([TokenIssuer.layer(all), TokenStore.layer])
+    )
 
-  test.each(layers)("the header is redacted in a program with %s until its layer is closed", function*([, layer]) {
+  test.each(
+    [
+      ["layer", NutritionAdvisor.layer],
+      ["layerWithoutTokens", layerWithoutTokens]
+    ] as const
+  )("the header is redacted in a program with %s until its layer is closed", function*([, layer]) {
     const over = Layer.provide(layer({ ...options, serviceIdHeader: "x-tenant" }), Simulator.layerHttpClient())
     const [before, within, after] = [yield* logged, yield* Effect.provide(logged, over), yield* logged]
     expect(before).toContain("tenant-4711")
