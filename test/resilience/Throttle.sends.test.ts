@@ -1,12 +1,10 @@
 /** Throttle around the real client and the simulator, which sees when each request arrives. */
-import { expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Effect, Exit, type Fiber, Layer, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-
-type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
 
 const rate = { limit: 20, interval: 1_000 }
 
@@ -33,54 +31,38 @@ const search = (index: number) => Effect.fork(NutritionAdvisor.search(`food ${in
 const searches = (count: number) =>
   Effect.forEach(Array.from({ length: count }, (_, index) => index), (index) => Effect.zipLeft(search(index), pass(25)))
 
-const over = (around: Around) => Layer.provideMerge(around, advisor())
+const over = (around: ReturnType<typeof throttle>) => Layer.provideMerge(around, advisor())
 
 const test = arranged(Simulator.Simulator, over(throttle()))
 
-const stacks: ReadonlyArray<readonly [name: string, Around]> = [
-  ["Throttle", throttle()],
-  [
-    "SearchCache over RequestRetry over Throttle",
-    SearchCache.layer({ timeToLive: 1 }).pipe(Layer.provide(RequestRetry.layer()), Layer.provide(throttle()))
-  ],
-  [
-    "Throttle over RequestRetry over SearchCache",
-    throttle().pipe(Layer.provide(RequestRetry.layer()), Layer.provide(SearchCache.layer({ timeToLive: 1 })))
-  ]
-]
-
-it.effect.each(stacks)(
-  "Throttle: requests that wait for the first token obey the rate, with %s",
-  ([, around]) =>
-    Effect.gen(function*() {
-      const { setLatency } = yield* Simulator.Simulator
-      yield* setLatency("token", "1 second")
-      const fibers = yield* searches(30)
-      yield* pass(2_500)
-      const times = yield* searchTimes
-      expect(succeeded(fibers)).toBe(30)
-      expect(times).toHaveLength(30)
-      expect(most(times)).toBeLessThanOrEqual(rate.limit)
-    }).pipe(Effect.provide(over(around)))
+/** The other layers send requests from their own fibers, or again. */
+const stack = throttle().pipe(
+  Layer.provide(RequestRetry.layer()),
+  Layer.provide(SearchCache.layer({ timeToLive: 1 }))
 )
 
-it.effect.each(stacks)(
-  "Throttle: the retry after a renewal counts against the rate, with %s",
-  ([, around]) =>
-    Effect.gen(function*() {
-      const { revoke, setLatency } = yield* Simulator.Simulator
-      yield* NutritionAdvisor.search("first")
-      yield* setLatency("search", 200)
-      yield* setLatency("token", 500)
-      yield* revoke
-      const fibers = yield* searches(30)
-      yield* pass(3_000)
-      const times = yield* searchTimes
-      expect(succeeded(fibers)).toBe(30)
-      expect(times.length).toBeGreaterThan(35)
-      expect(most(times)).toBeLessThanOrEqual(rate.limit)
-    }).pipe(Effect.provide(over(around)))
-)
+test("Throttle over other layers: requests that wait for the first token obey the rate", function*(simulator) {
+  yield* simulator.setLatency("token", "1 second")
+  const fibers = yield* searches(30)
+  yield* pass(2_500)
+  const times = yield* searchTimes
+  expect(succeeded(fibers)).toBe(30)
+  expect(times).toHaveLength(30)
+  expect(most(times)).toBeLessThanOrEqual(rate.limit)
+}, over(stack))
+
+test("Throttle over other layers: the retry after a renewal counts against the rate", function*(simulator) {
+  yield* NutritionAdvisor.search("first")
+  yield* simulator.setLatency("search", 200)
+  yield* simulator.setLatency("token", 500)
+  yield* simulator.revoke
+  const fibers = yield* searches(30)
+  yield* pass(3_000)
+  const times = yield* searchTimes
+  expect(succeeded(fibers)).toBe(30)
+  expect(times.length).toBeGreaterThan(35)
+  expect(most(times)).toBeLessThanOrEqual(rate.limit)
+}, over(stack))
 
 test("Throttle: requests that wait for a token are sent in the order of their calls", function*(simulator) {
   yield* simulator.setLatency("token", 490)
