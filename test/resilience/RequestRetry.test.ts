@@ -7,9 +7,7 @@ import { added } from "../support/doubles/counters.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
-const { ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
-
-const { BadRequest, Forbidden, LicenseKeyUnavailable, MissingServiceId, UnexpectedResponse } = NutritionAdvisorError
+const { BadRequest, ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
 
 type Operation = NutritionAdvisorError.Operation
 
@@ -72,19 +70,9 @@ test.each([0, 1, 5])("RequestRetry: `times` limits the retries of a search to %i
 
 test.each([
   new BadRequest({ operation: "search", status: 400 }),
-  new Forbidden({ operation: "search", status: 401, reason: "RejectedAgain" }),
-  new Forbidden({ operation: "search", status: 403, reason: "CoolingDown" }),
-  new UnexpectedResponse({ operation: "search", status: 404, reason: "Status" }),
-  new UnexpectedResponse({ operation: "search", status: 200, reason: "NotJson" }),
-  new UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" }),
   new TooManyRequests({ operation: "search", status: 429, retryAfter: 1 }),
-  new MissingServiceId({ operation: "search" }),
-  new LicenseKeyUnavailable({}),
-  new TransportError({ operation: "search", reason: "Closed" }),
   new ServerError({ operation: "token", status: 503 }),
-  new TransportError({ operation: "token", reason: "Timeout" }),
-  new TransportError({ operation: "search", reason: "Connection", code: "BAD_PORT" }),
-  new TransportError({ operation: "search", reason: "Connection", code: "CERT_HAS_EXPIRED" })
+  new TransportError({ operation: "token", reason: "Timeout" })
 ])("RequestRetry: a search is not retried after %s", function*(error) {
   const double = AdvisorDouble.responding(Effect.fail(error), payload)
   expect(failureOf(yield* endedOver(double, search))).toBe(error)
@@ -137,16 +125,11 @@ test("RequestRetry delay: it grows from 100 ms to 5 s by default", function*() {
     .toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
 })
 
-test.each([[4_999, 1], [5_000, 2]] as const)(
-  "RequestRetry delay: a Retry-After of 5 s is honored: %i ms after the failure, the number of requests is %i",
-  function*(
-    [millis, sent]
-  ) {
-    const double = AdvisorDouble.responding(unavailable(5), payload)
-    yield* Effect.provide(Effect.zipRight(Effect.fork(search), TestClock.adjust(millis)), provided(double))
-    expect(double.sent).toHaveLength(sent)
-  }
-)
+test("RequestRetry delay: a Retry-After of 5 s is honored", function*() {
+  const double = AdvisorDouble.responding(unavailable(5), payload)
+  yield* endedOver(double, search)
+  expect(timesOf(double)).toEqual([0, 5_000])
+})
 
 test("RequestRetry delay: if Retry-After is longer than cap, the search fails at once", function*() {
   const double = AdvisorDouble.responding(unavailable(5.001), payload)
