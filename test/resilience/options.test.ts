@@ -110,11 +110,8 @@ it.each<readonly [type: string, one: unknown, other: unknown]>([
   ["Redacted", Redacted.make("a"), Redacted.make("b")],
   ["string and Redacted", "a", Redacted.make("a")],
   ["null and undefined", null, undefined],
-  ["bigint", 1n, 2n],
   ["symbol", Symbol("id"), Symbol("id")],
-  ["array", ["a"], ["b"]],
   ["record", { id: "a" }, { id: "b" }],
-  ["Date", new Date(0), new Date(1)],
   ["Map", new Map([["id", "a"]]), new Map([["id", "b"]])],
   ["function", () => "a", () => "b"]
 ])("SearchCache: searches with different unknown options don't share a payload: %s", (_, one, other) => {
