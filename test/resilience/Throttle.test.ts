@@ -293,16 +293,6 @@ it("Throttle rate: a request that would wait longer than maxWait for its turn fa
   expect(double.sent).toHaveLength(31)
 })
 
-it("Throttle rate: with two stacked layers, both rates apply", () => {
-  const double = byTerm()
-  const inner = Throttle.layer({ rate: { limit: 1, interval: 40 } }).pipe(Layer.provide(double.layer))
-  const outer = Throttle.layer({ rate: { limit: 2, interval: 200 } }).pipe(Layer.provide(inner))
-  const world = new AdvisorWorld(outer)
-  for (let index = 0; index < 5; index++) world.search("oats")
-  world.pass(1_000)
-  expect(timesOf(double, world)).toEqual([0, 100, 200, 300, 400])
-})
-
 it("Throttle rate: with onTooManyRequests: \"fail\", a 429 immediately fails requests that wait for the rate", () => {
   const double = AdvisorDouble.make(() => Effect.delay(Effect.fail(tooMany(5)), 10))
   const world = worldOver(double, { rate: { limit: 1, interval: "1 second" } })
