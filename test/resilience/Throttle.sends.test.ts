@@ -35,10 +35,11 @@ const over = (around: ReturnType<typeof throttle>) => Layer.provideMerge(around,
 
 const test = arranged(Simulator.Simulator, over(throttle()))
 
-/** The other layers send requests from their own fibers, or again. */
+/** The other layers send requests from their own fibers, or again, or have a gate of their own. */
 const stack = throttle().pipe(
   Layer.provide(RequestRetry.layer()),
-  Layer.provide(SearchCache.layer({ timeToLive: 1 }))
+  Layer.provide(SearchCache.layer({ timeToLive: 1 })),
+  Layer.provide(Throttle.layer())
 )
 
 test("Throttle over other layers: requests that wait for the first token obey the rate", function*(simulator) {
