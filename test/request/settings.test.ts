@@ -243,14 +243,7 @@ describe("accepted setting", () => {
     expect(Either.getOrThrow(check(url(text))).baseUrl).toMatchObject({ href, pathname })
   })
 
-  it.each(
-    [
-      [undefined, "/v2/token-cache/nutrition-advisor/oauth/licence/{key}"],
-      ["advisor-token", "/v2/token-cache/nutrition-advisor/oauth/token/{key}"],
-      ["unified", "/v2/token-cache/unified/oauth/token/{key}"],
-      ["/v2/own/{key}", "/v2/own/{key}"]
-    ] as const
-  )("tokenRoute: %s", (tokenRoute, route) => {
-    expect(Either.getOrThrow(check({ tokenRoute })).tokenRoute).toBe(route)
+  it("tokenRoute: a custom path is used as it is", () => {
+    expect(Either.getOrThrow(check({ tokenRoute: "/v2/own/{key}" })).tokenRoute).toBe("/v2/own/{key}")
   })
 })
