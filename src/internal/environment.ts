@@ -52,7 +52,7 @@ export const names = (variable: string) =>
 
 /** Reads the variables of the options that have one. */
 export const variablesOf = <Options = object>(
-  declarations: Declarations<NoInfer<Options>>,
+  declarations: Partial<Declarations<NoInfer<Options>>>,
   nameOf = variableOf
 ): Config.Config.Wrap<Options> & object =>
   Record.getSomes(
@@ -65,7 +65,7 @@ export const variablesOf = <Options = object>(
 /** Calls `make` with the given options, and reads the others from variables. A ConfigurationError names the variable. */
 export const makeFrom = <O extends object, A, R>(
   given: Partial<Config.Config.Wrap<O>>,
-  declarations: Declarations<O>,
+  declarations: Partial<Declarations<O>>,
   make: (settings: O) => Effect.Effect<A, ConfigurationError, R>,
   nameOf = variableOf
 ): Effect.Effect<A, ConfigurationError | ConfigError.ConfigError, R> => {

@@ -55,12 +55,30 @@ const checkNames = (given: object, declarations: object): Checked<void> => {
   )
 }
 
+/**
+ * Drops the options with a default whose variable is not set. Config would find that out, too, but for a dozen options it takes a tenth of
+ * the CPU time of a new client.
+ */
+const withVariable = <Table extends object>(declarations: Table): Partial<Table> => {
+  const env = globalThis.process?.env ?? {}
+  const read: Partial<Table> = {}
+  for (const name of Object.keys(declarations) as Array<keyof Table & string>) {
+    const isRequired = !Predicate.hasProperty(declarations[name], "default")
+    if (isRequired || env[Environment.variableOf(name)] !== undefined) read[name] = declarations[name]
+  }
+  return read
+}
+
 /** Parses the given options. Those that are missing are read from their variables, as they are now. */
 const read = <O extends Options, S>(given: Given, declarations: Declarations<O>, parse: (options: O) => Checked<S>) =>
   Effect.suspend(() =>
     Effect.zipRight(
       checkNames(given, declarations),
-      Environment.makeFrom(configsOf<O>(given), declarations, (options) => Effect.suspend(() => parse(options)))
+      Environment.makeFrom(
+        configsOf<O>(given),
+        withVariable(declarations),
+        (options) => Effect.suspend(() => parse(options))
+      )
     )
   )
 
