@@ -26,7 +26,7 @@ testLive.each(clients.flatMap((client) => [200, 400].map((status) => [client, st
   }
 )
 
-testLive("clients: each client uses at most 45 kB of memory after its first search", function*() {
+testLive("clients: each client uses at most 40 kB of memory after its first search", function*() {
   const kept: Readonly<Record<string, number>> = yield* printed("manyClients")
-  expect(Object.entries(kept).filter(([, bytes]) => bytes > 45_000)).toEqual([])
+  expect(Object.entries(kept).filter(([, bytes]) => bytes > 40_000)).toEqual([])
 })
