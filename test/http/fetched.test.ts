@@ -134,6 +134,21 @@ describe("response body of a custom fetch", () => {
     await vi.waitFor(() => expect(body.destroyed).toBe(true))
   })
 
+  it("a body is canceled if the fetch ignores its signal and delivers it after the client has closed", async () => {
+    const body = new PassThrough()
+    let respond = () => {}
+    const responding = new Promise((resolve) => {
+      respond = () => resolve(nodeFetched(body))
+    })
+    const client = resolvingWith(() => responding)
+    const searched = client.search("oats").catch((error: unknown) => error)
+    await vi.waitFor(() => expect(client.sent).toHaveLength(1))
+    await client.close()
+    expect(await searched).toMatchObject({ _tag: "TransportError" })
+    respond()
+    await vi.waitFor(() => expect(body.destroyed).toBe(true))
+  })
+
   it("a body that breaks off keeps the code of the connection error", async () => {
     const breaking = () =>
       new ReadableStream({ pull: (controller) => controller.error(Object.assign(new Error(), { code: "ECONNRESET" })) })
