@@ -122,6 +122,15 @@ describe.each(senders)("UndiciClient: request of $name", ({ make }) => {
     })
   })
 
+  received.each<readonly [string, HttpBody.HttpBody]>([
+    ["string", HttpBody.text("a", "text/plain")],
+    ["Stream", HttpBody.stream(parts("a"), "text/plain")]
+  ])("a content-type header replaces the type of a %s body", function*([, body], { execute, last }) {
+    const csv = HttpClientRequest.setHeader(HttpClientRequest.setBody(post, body), "content-type", "text/csv")
+    yield* execute(csv)
+    expect(last()).toMatchObject({ text: "a", headers: { "content-type": "text/csv" } })
+  })
+
   received("a Stream runs with the FiberRefs of its caller", function*({ execute, last }) {
     const setting = FiberRef.unsafeMake("unset")
     const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
