@@ -1,5 +1,5 @@
 import type { ConfigurationError, ForbiddenReason, NutritionAdvisorError } from "../NutritionAdvisorError.js"
-import { adviceOf } from "./transportCodes.js"
+import { adviceOf, isBroken } from "./transportCodes.js"
 
 type AnyError = NutritionAdvisorError | ConfigurationError
 
@@ -91,8 +91,7 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   },
   TransportError: (error) => {
     const { code, reason } = error
-    const isBroken = /^HPE_|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/.test(code ?? "")
-    const { advice, what } = transportTexts[isBroken ? "Broken" : reason]
+    const { advice, what } = transportTexts[isBroken(code) ? "Broken" : reason]
     return `${callOf(error)} ${what}${inParentheses(code)}. ${adviceOf(code) ?? advice}`
   },
   UnexpectedResponse: (error) => {

@@ -1,4 +1,5 @@
-/** The codes of a TransportError: what to check first, and whether the same request can ever succeed. */
+/** The codes of a TransportError: its reason, what to check first, and whether the same request can ever succeed. */
+import type { TransportError } from "../NutritionAdvisorError.js"
 
 /** The code for a port that fetch blocks. The error of fetch has no code. */
 export const badPort = "BAD_PORT"
@@ -22,7 +23,7 @@ const transient: Table = [
 /** The same request fails until someone changes something. */
 const permanent: Table = [
   [
-    /^BAD_PORT$/,
+    new RegExp(`^${badPort}$`),
     "fetch blocks the port in baseUrl, as browsers do: use another port, or another client such as UndiciClient."
   ],
   [/SELF_SIGNED|^UNABLE_TO_/, "Check the base URL, or make Node trust the certificate with NODE_EXTRA_CA_CERTS."],
@@ -70,3 +71,15 @@ export const adviceOf = (code: string | undefined): string | undefined =>
 
 /** Checks whether a retry is pointless, as after a rejected certificate. */
 export const isPermanent = (code: string | undefined): boolean => adviceIn(permanent, code) !== undefined
+
+/** Checks whether the response was not valid HTTP, or its headers were too large. */
+export const isBroken = (code: string | undefined): boolean =>
+  /^HPE_|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/.test(code ?? "")
+
+/** Returns the reason of a failure. `hasHead` tells whether the head of the response was received. */
+export const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] =>
+  /TIMEOUT|TIMEDOUT/.test(code)
+    ? "Timeout"
+    : hasHead || /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$/.test(code)
+    ? "Aborted"
+    : "Connection"

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { BadRequest, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { closed } from "../closed.js"
-import { badPort } from "../transportCodes.js"
+import { badPort, reasonOf } from "../transportCodes.js"
 import {
   type Abort,
   type Dispatch,
@@ -50,13 +50,6 @@ const codeOf = (error: unknown, depth = 5): string | undefined => {
   return ownCodeOf(error) ??
     [...inside, error.cause].map((inner) => codeOf(inner, depth - 1)).find(Predicate.isNotUndefined)
 }
-
-const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] =>
-  /TIMEOUT|TIMEDOUT/.test(code)
-    ? "Timeout"
-    : hasHead || /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$/.test(code)
-    ? "Aborted"
-    : "Connection"
 
 const sendErrorOf = (cause: unknown, status: number | undefined, kind: RequestKind): SendError => {
   const code = codeOf(cause)
