@@ -44,5 +44,11 @@ export type FetchService = ReturnType<typeof serviceOf>
 export const clientOf = ({ httpClient }: FetchService, options: Partial<ClientOptions> = {}) =>
   createClient({ ...settings, httpClient, ...options })
 
+/** A client over a fetch that resolves with anything for a data request, and what was sent. */
+export const resolvingWith = (response: () => unknown, options: { readonly maxResponseBytes?: number } = {}) => {
+  const service = serviceOf(() => response() as Response)
+  return Object.assign(clientOf(service, options), { sent: service.sent })
+}
+
 export const advisorOf = ({ httpClient }: FetchService, options: Partial<NutritionAdvisor.Options> = {}) =>
   Layer.provide(NutritionAdvisor.layer({ ...settings, licenseKey: Redacted.make(key), ...options }), httpClient)

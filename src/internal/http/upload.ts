@@ -3,7 +3,7 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { bytesOf, type Chunks, chunksOf, classOf, gather, hasMethod } from "./webBody.js"
+import { bytesOf, type Chunks, chunksOf, classOf, gather, hasMethod } from "./chunks.js"
 
 export interface Upload {
   readonly bytes: Uint8Array

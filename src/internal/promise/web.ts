@@ -8,11 +8,11 @@ import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { BadRequest, ConfigurationError, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { type Chunks, chunksOf } from "../http/chunks.js"
 import { withoutBody } from "../http/platform.js"
 import { hasFetch } from "../http/processFetch.js"
 import { setCookiesOf, statusTextOf, urlOf } from "../http/source.js"
 import * as Upload from "../http/upload.js"
-import { type Chunks, chunksOf } from "../http/webBody.js"
 
 /**
  * The fetch of the process, which may have none. It has nothing to close, so the scope of its layer, which keeps 4 kB alive, is not that of

@@ -5,7 +5,7 @@ import { deflateSync, gzipSync } from "node:zlib"
 import { describe, expect, it } from "@effect/vitest"
 import { vi } from "vitest"
 import { proxied } from "../support/doubles/proxied.js"
-import { clientOf, json, serviceOf } from "./fetchService.js"
+import { json, resolvingWith } from "./fetchService.js"
 
 const found = { results: ["oats"] }
 
@@ -42,12 +42,6 @@ const shapes: ReadonlyArray<readonly [string, () => object]> = [
     )],
   ["a response with arrayBuffer alone", () => ({ status: 200, headers: new Headers(), arrayBuffer: bufferOf })]
 ]
-
-/** A client over a fetch that resolves with anything for a data request, and what was sent. */
-const resolvingWith = (response: () => unknown, options: { readonly maxResponseBytes?: number } = {}) => {
-  const service = serviceOf(() => response() as Response)
-  return Object.assign(clientOf(service, options), { sent: service.sent })
-}
 
 describe("custom fetch that resolves with", () => {
   it.each(shapes)("%s: a search gets its payload", async (_, response) => {
@@ -154,45 +148,5 @@ describe("response body of a custom fetch", () => {
       new ReadableStream({ pull: (controller) => controller.error(Object.assign(new Error(), { code: "ECONNRESET" })) })
     await using client = resolvingWith(() => new Response(breaking()))
     await expect(client.search("oats")).rejects.toMatchObject({ reason: "Aborted", code: "ECONNRESET" })
-  })
-})
-
-describe("content-encoding header", () => {
-  const zipped = new Uint8Array(gzipSync(text))
-
-  const zstd = new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 4, 0])
-
-  const codingAndLength = async (coding: string, body: string | Uint8Array<ArrayBuffer>, init: RequestInit = {}) => {
-    await using client = resolvingWith(() =>
-      new Response(body, { headers: { "content-encoding": coding, "content-length": "9" } })
-    )
-    const { headers } = await client.fetch("/v2/plan", init)
-    return [headers.get("content-encoding"), headers.get("content-length")]
-  }
-
-  it.each(["gzip", "br, gzip", "GZIP", " Deflate ,x-gzip", "zstd", "zstd, br", "gzip,gzip"])(
-    "%j and content-length are dropped for a body that fetch has decoded",
-    async (coding) => {
-      expect(await codingAndLength(coding, text)).toEqual([null, null])
-    }
-  )
-
-  it("the header is dropped for an empty body that fetch has decoded", async () => {
-    expect(await codingAndLength("gzip", "")).toEqual([null, null])
-  })
-
-  it.each<readonly [string, Uint8Array<ArrayBuffer>]>([
-    ["br, gzip", zipped],
-    ["zstd, x-gzip", zipped],
-    ["GZIP", zipped],
-    ["identity, gzip", zipped],
-    ["aws-chunked", zipped],
-    ["zstd", zstd]
-  ])("%j and content-length are kept for a body that is still encoded", async (coding, body) => {
-    expect(await codingAndLength(coding, body)).toEqual([coding, "9"])
-  })
-
-  it("the header is kept on a response to HEAD", async () => {
-    expect(await codingAndLength("br, gzip", "", { method: "HEAD" })).toEqual(["br, gzip", "9"])
   })
 })

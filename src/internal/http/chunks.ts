@@ -1,0 +1,80 @@
+/**
+ * Reads the bodies of fetch, of Node and of packages. They are recognized by their methods, because `instanceof` fails for objects of
+ * another realm, of a package such as undici or node-fetch, or in a Proxy.
+ */
+import { constVoid } from "effect/Function"
+import * as Predicate from "effect/Predicate"
+import { BodyBytes } from "./bodyBytes.js"
+
+type Method = (...args: ReadonlyArray<unknown>) => unknown
+
+export const hasMethod = <Name extends string | symbol>(
+  value: unknown,
+  name: Name
+): value is Readonly<Record<Name, Method>> => Predicate.hasProperty(value, name) && typeof value[name] === "function"
+
+/** Returns the class name of a value, such as "Blob" or "FormData". It is the same in every realm. */
+export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1)
+
+const isArrayBuffer = (value: unknown): value is ArrayBuffer => classOf(value) === "ArrayBuffer"
+
+const encoder = new TextEncoder()
+
+/** Returns the bytes of a string, an ArrayBuffer or a view of one. */
+export const bytesOf = (value: unknown): Uint8Array | undefined => {
+  if (typeof value === "string") return encoder.encode(value)
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  return isArrayBuffer(value) ? new Uint8Array(value) : undefined
+}
+
+/** The chunks of a body, from the reader of a web stream or from an async iterator. */
+export interface Chunks {
+  readonly next: () => Promise<{ readonly done?: boolean | undefined; readonly value?: unknown }>
+  /** Ends the body early. A pending `next` may stay pending. */
+  readonly cancel: () => void
+}
+
+interface Reader {
+  readonly read: Chunks["next"]
+  readonly cancel: () => Promise<void>
+}
+
+/** Errors of canceling a stream are ignored. */
+const ignoringErrors = (cancel: () => unknown) => () => {
+  const canceled = async () => cancel()
+  canceled().catch(constVoid)
+}
+
+/** Opens a web stream, a Node stream or any async iterable. */
+export const chunksOf = (body: unknown): Chunks | undefined => {
+  if (hasMethod(body, "getReader")) {
+    const reader = body.getReader() as Reader
+    return { next: () => reader.read(), cancel: ignoringErrors(() => reader.cancel()) }
+  }
+  if (!hasMethod(body, Symbol.asyncIterator)) return undefined
+  const iterator = body[Symbol.asyncIterator]() as AsyncIterator<unknown>
+  return {
+    next: () => iterator.next(),
+    // The iterator of a Node stream would first wait for the pending chunk.
+    cancel: ignoringErrors(() => hasMethod(body, "destroy") ? body.destroy() : iterator.return?.())
+  }
+}
+
+/** A body that has been read. If it exceeds the limit, only its beginning. */
+export interface ReadBody {
+  readonly body: Uint8Array
+  readonly isWhole: boolean
+}
+
+/** Reads chunk by chunk. At the limit, it stops and cancels the rest. */
+export const gather = async (chunks: Chunks, maxBytes: number): Promise<ReadBody> => {
+  const bytes = new BodyBytes()
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+    const chunk = bytesOf(next.value)
+    if (chunk !== undefined && bytes.add(chunk, maxBytes)) continue
+    chunks.cancel()
+    if (chunk === undefined) throw new TypeError("a chunk of the body is neither bytes nor a string")
+    return { body: bytes.whole, isWhole: false }
+  }
+  return { body: bytes.whole, isWhole: true }
+}
