@@ -15,9 +15,9 @@ import type * as Schema from "effect/Schema"
 import { noSummary } from "../AccessToken.js"
 import * as Calls from "../internal/promise/calls.js"
 import { servicesOf } from "../internal/promise/compose.js"
+import { fetchThrough } from "../internal/promise/fetch.js"
 import * as Logger from "../internal/promise/logger.js"
 import type { Given } from "../internal/promise/settings.js"
-import * as Web from "../internal/promise/web.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import type * as RequestRetry from "../RequestRetry.js"
@@ -131,7 +131,7 @@ export interface Client extends AsyncDisposable {
 const noLimits: CallLimits = {}
 
 const fetchWith = (path: string, init: RequestInit) =>
-  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => Web.fetchThrough(httpClient, path, init))
+  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => fetchThrough(httpClient, path, init))
 
 const status = Effect.flatMap(
   Effect.serviceOption(TokenProvider),

@@ -1,3 +1,4 @@
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -5,19 +6,19 @@ import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Scheduler from "effect/Scheduler"
 import * as NutritionAdvisor from "../../NutritionAdvisor.js"
-import type { ConfigurationError } from "../../NutritionAdvisorError.js"
+import { ConfigurationError } from "../../NutritionAdvisorError.js"
 import type { ClientOptions } from "../../promise/Client.js"
 import * as RequestRetry from "../../RequestRetry.js"
 import * as SearchCache from "../../SearchCache.js"
 import * as Throttle from "../../Throttle.js"
 import { check, type Checked } from "../check.js"
 import { hasMethod } from "../http/chunks.js"
+import { hasFetch } from "../http/processFetch.js"
 import { type Declarations, parse } from "../options.js"
 import type { Services } from "./calls.js"
 import { asConfigurationError } from "./configError.js"
 import * as Logger from "./logger.js"
 import { type Given, readSettings, readSharedSettings } from "./settings.js"
-import { fetchClient } from "./web.js"
 
 type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, ConfigurationError, NutritionAdvisor.NutritionAdvisor>
 
@@ -75,6 +76,17 @@ const clientOf = (given: Given, sharedTokenCache: ClientOptions["sharedTokenCach
           (cache) => Effect.provide(NutritionAdvisor.fromSharedSettings(settings), cache)
         )
     )
+
+/**
+ * The fetch of the process, which may have none. It has nothing to close, so the scope of its layer, which keeps 4 kB alive, is not that of
+ * the client.
+ */
+const fetchClient = Effect.suspend(() =>
+  hasFetch() ? Effect.scoped(Layer.build(FetchHttpClient.layer)) : new ConfigurationError({
+    field: "httpClient",
+    rule: "is needed, since this process has no fetch: set it to UndiciClient.layer(), for example"
+  })
+)
 
 /** Builds the whole client without a stack of layers: each keeps some kB alive, and a backend may have thousands of clients. */
 const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle, ...given }: ClientOptions) =>

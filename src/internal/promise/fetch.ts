@@ -1,29 +1,15 @@
 /** The calls of web fetch over an HttpClient. */
-import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import { BadRequest, ConfigurationError, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { BadRequest, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import { type Chunks, chunksOf } from "../http/chunks.js"
 import { withoutBody } from "../http/platform.js"
-import { hasFetch } from "../http/processFetch.js"
 import { setCookiesOf, statusTextOf, urlOf } from "../http/source.js"
 import * as Upload from "../http/upload.js"
-
-/**
- * The fetch of the process, which may have none. It has nothing to close, so the scope of its layer, which keeps 4 kB alive, is not that of
- * the client.
- */
-export const fetchClient = Effect.suspend(() =>
-  hasFetch() ? Effect.scoped(Layer.build(FetchHttpClient.layer)) : new ConfigurationError({
-    field: "httpClient",
-    rule: "is needed, since this process has no fetch: set it to UndiciClient.layer(), for example"
-  })
-)
 
 const notSent = (detail: string) => new BadRequest({ operation: "request", detail })
 
