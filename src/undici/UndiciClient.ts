@@ -82,22 +82,22 @@ const requestError = (request: HttpClientRequest.HttpClientRequest) => (cause: u
 let loading: Promise<typeof NodeHttpClient> | undefined
 
 /** The platform's own client, for requests that can't use the fast path. It is loaded when the first such request is sent. */
-const stockOf = (dispatcher: Undici.Dispatcher) => {
-  const stock = dispatcher.compose((dispatch) => (options, handler) =>
+const platformClientOf = (dispatcher: Undici.Dispatcher) => {
+  const unredirecting = dispatcher.compose((dispatch) => (options, handler) =>
     dispatch({ ...options, ...unredirected, ...timeoutsOfDispatcher }, handler)
   )
   return (request: HttpClientRequest.HttpClientRequest) =>
     Effect.tryPromise({
-      try: async () => (await (loading ??= import("@effect/platform-node/NodeHttpClient"))).makeUndici(stock),
+      try: async () => (await (loading ??= import("@effect/platform-node/NodeHttpClient"))).makeUndici(unredirecting),
       catch: requestError(request)
     })
 }
 
-const over = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
-  const stock = stockOf(dispatcher)
+const clientOver = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
+  const loadPlatformClient = platformClientOf(dispatcher)
   const execute = (request: HttpClientRequest.HttpClientRequest) =>
     Effect.gen(function*() {
-      const client = yield* stock(request)
+      const client = yield* loadPlatformClient(request)
       // undici doesn't recognize the global FormData, and doesn't encode URLSearchParams.
       const body = yield* sendable(request.body, Effect.mapError(requestError(request)))
       // The headers of the request override those of its body. They are a copy, because interceptors may change them.
@@ -118,7 +118,7 @@ const over = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
  * @category layers
  */
 export const layerFromDispatcher = (dispatcher: Undici.Dispatcher): Layer.Layer<HttpClient.HttpClient> =>
-  Layer.sync(HttpClient.HttpClient, () => over(dispatcher))
+  Layer.sync(HttpClient.HttpClient, () => clientOver(dispatcher))
 
 /** @internal */
 export const declarations = {
@@ -186,7 +186,7 @@ export const make = (
       }),
       (agent) => Effect.promise(() => agent.destroy())
     )
-    return over(agent)
+    return clientOver(agent)
   })
 
 /**

@@ -41,7 +41,7 @@ const levelOf = (level: LogLevel.LogLevel): keyof ClientLogger => {
   return LogLevel.greaterThanEqual(level, LogLevel.Info) ? "info" : "debug"
 }
 
-const over = (logger: ClientLogger) =>
+const loggerOver = (logger: ClientLogger) =>
   Logger.make(({ annotations, cause, logLevel, message }) => {
     const fields = { ...Object.fromEntries(annotations), ...!Cause.isEmpty(cause) && { cause: Cause.pretty(cause) } }
     write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
@@ -67,7 +67,7 @@ const replaceDefault = (logger: Logger.Logger<unknown, void>) =>
 /** Every level reaches the logger, which decides what it writes; but not the runtime's own line about each failed call. */
 const logTo = (logger: ClientLogger) =>
   Effect.all([
-    replaceDefault(over(logger)),
+    replaceDefault(loggerOver(logger)),
     Effect.locallyScoped(FiberRef.currentMinimumLogLevel, LogLevel.Debug),
     Effect.locallyScoped(FiberRef.unhandledErrorLogLevel, Option.none())
   ], { discard: true })

@@ -1,13 +1,13 @@
 const requestError = (request: HttpClientRequest.HttpClientRequest) => (cause: unknown) =>
   new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
 
-const stockOf = (dispatcher: Undici.Dispatcher) => {
-  const stock = dispatcher.compose((dispatch) => (options, handler) =>
+const platformClientOf = (dispatcher: Undici.Dispatcher) => {
+  const unredirecting = dispatcher.compose((dispatch) => (options, handler) =>
     dispatch({ ...options, ...unredirected }, handler)
   )
   return (request: HttpClientRequest.HttpClientRequest) =>
     Effect.tryPromise({
       try: () => (loading ??= import("@effect/platform-node/NodeHttpClient")),
       catch: requestError(request)
-    }).pipe(Effect.flatMap(({ Dispatcher, makeUndici }) => Effect.provideService(makeUndici, Dispatcher, stock)))
+    }).pipe(Effect.flatMap(({ Dispatcher, makeUndici }) => Effect.provideService(makeUndici, Dispatcher, unredirecting)))
 }

@@ -7,7 +7,7 @@ const levelOf = (level: LogLevel.LogLevel): keyof ClientLogger => {
   return level === "Info" ? "info" : "debug"
 }
 
-const over = (logger: ClientLogger) =>
+const loggerOver = (logger: ClientLogger) =>
   Logger.make(({ cause, fiber, logLevel, message }) => {
     const annotations = fiber.getRef(References.CurrentLogAnnotations)
     const fields = { ...annotations, ...cause.reasons.length > 0 && { cause: Cause.pretty(cause) } }
@@ -25,7 +25,7 @@ const replaceDefault = (logger: Logger.Logger<unknown, void>) =>
 
 const logTo = (logger: ClientLogger) =>
   Layer.mergeAll(
-    replaceDefault(over(logger)),
+    replaceDefault(loggerOver(logger)),
     Layer.succeed(References.MinimumLogLevel, "Debug"),
     Layer.succeed(References.UnhandledLogLevel, undefined)
   )
