@@ -34,7 +34,7 @@ const maxErrorBytes = 64 * 1024
 const tooLarge = ({ operation }: RequestKind, status: number) =>
   new UnexpectedResponse({ operation, status, reason: "TooLarge" })
 
-/** The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is used. */
+/** The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is kept. */
 const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
 
 /** Returns the code of an error. If fetch rejects a request because of its port, the error has a message and no code. */

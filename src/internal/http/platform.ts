@@ -57,7 +57,7 @@ const collect = (stream: PlatformResponse["stream"], maxBytes: number) =>
     )
   })
 
-/** Does the same with a web Response that doesn't come from a `FetchReading`. */
+/** Collects the body of a web Response that didn't come from a `FetchReading`. */
 const collectWeb = (response: Response, maxBytes: number) =>
   Effect.suspend(() => {
     let body: WebBody | undefined

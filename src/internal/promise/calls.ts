@@ -135,7 +135,7 @@ export const make = (services: Services) => {
     const error = Cause.isInterruptedOnly(exit.cause)
       ? interruptionOf(operation, signal)
       : asConfigurationError(Cause.originalError(Cause.squash(exit.cause)))
-    // Its stack names who called, and nothing of the runtime. Between threads it keeps only a message of its own.
+    // The stack starts at the caller. `message` becomes an own property, because a structured clone drops inherited ones.
     if (isNutritionAdvisorError(error)) Error.captureStackTrace(Object.assign(error, { message: error.message }), run)
     throw error
   }
