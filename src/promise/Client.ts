@@ -85,7 +85,7 @@ export interface CallLimits {
 }
 
 /**
- * The options of one search: `urlParams` and `headers` to add to the request, `signal` and `timeout`.
+ * The options of one search: those of a search with Effect, plus `signal` and `timeout`.
  *
  * @since 1.0.0
  * @category models

@@ -1,12 +1,13 @@
 /** The options of a search: query parameters and headers as backends have them. */
 import type { UrlParams } from "@effect/platform"
-import { expect } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requestsOf } from "../support/doubles/simulator.js"
+import { read } from "../support/readme/blocks.js"
 
 const test = arranged(NutritionAdvisor.NutritionAdvisor, advisor())
 
@@ -23,6 +24,10 @@ const rows: { readonly [Name in keyof NutritionAdvisor.SearchOptions]-?: Row<Nam
   urlParams: [{ page: 2 }, ({ query }) => query, "term=oats&page=2"],
   headers: [{ "x-request-id": "request-1" }, ({ headers }) => headers["x-request-id"], "request-1"]
 }
+
+it.each(Object.keys(rows))("README: the options of a search include %s", (name) => {
+  expect(/Each search accepts ([^.]*)\./.exec(read("README.md"))?.[1]).toContain(`\`${name}\``)
+})
 
 test.each(Object.entries(rows))(
   "search: the service receives the option %s",

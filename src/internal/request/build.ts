@@ -46,7 +46,7 @@ const callerHeaders = (settings: DataSettings, headers: Headers.Headers, body: H
 export const search = (
   settings: DataSettings,
   term: string,
-  { headers, urlParams }: ReadOptions = { headers: undefined, urlParams: [] }
+  { headers, urlParams = [] }: Partial<ReadOptions> = {}
 ): Effect.Effect<Request, BadRequest> => {
   // Frameworks may pass undefined or an array here.
   if (typeof term !== "string") return notSent("search", "the search term is not a string")
