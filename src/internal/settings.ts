@@ -246,7 +246,7 @@ export const client = { ...exchange, ...data } satisfies Declarations<ExchangeOp
 export const sharedClient = { ...client, ...sharing } satisfies Declarations<SharingOptions & DataOptions>
 
 /** Each part of a custom composition accepts the options of the whole client. */
-const knownToAny = (options: CommonOptions) => rejectUnknown(options, sharedClient)
+const knownToAny = (options: object) => rejectUnknown(options, sharedClient)
 
 /** Adds the headers of each exchange. */
 const withExchangeHeaders = <S extends Parsed<typeof exchange>>(settings: S) => ({
@@ -268,7 +268,8 @@ const withLongEnoughLease = <S extends Parsed<typeof sharing & typeof provider>>
 }
 
 /** Parses the options of a TokenProvider, which needs neither the token route nor the key. */
-export const parseProvider = (options: ProviderOptions) => parseKnown(provider, options)
+export const parseProvider = (options: ProviderOptions) =>
+  Either.flatMap(knownToAny(options), () => parseKnown(provider, options))
 
 export const parseExchange = (options: ExchangeOptions) =>
   knownToAny(options).pipe(

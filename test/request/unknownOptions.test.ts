@@ -52,6 +52,7 @@ const builders: ReadonlyArray<readonly [title: string, layer: Layer.Layer<never,
   ["NutritionAdvisor.layerWithoutTokens", NutritionAdvisor.layerWithoutTokens(misspelled), "requestTimeOut"],
   ["NutritionAdvisor.make", Layer.scopedDiscard(NutritionAdvisor.make(misspelled)), "requestTimeOut"],
   ["TokenIssuer.layer", TokenIssuer.layer(misspelled), "requestTimeOut"],
+  ["TokenProvider.layer", TokenProvider.layer({}, { ...misspelled, tokenTimeout: 1_000 }), "requestTimeOut"],
   ["SharedTokenIssuer.layer", SharedTokenIssuer.layer(misspelled), "requestTimeOut"],
   ["UndiciClient.layer", UndiciClient.layer({ ...others, connections: 1 }), "timeToLive"],
   ["RedisTokenCache.layer", RedisTokenCache.layer(redis), "keyPrefix"],
@@ -80,6 +81,7 @@ describe("unknown option", () => {
     const parts = [
       NutritionAdvisor.layerWithoutTokens(sharing),
       TokenIssuer.layer(whole),
+      TokenProvider.layer({}, { ...whole, tokenTimeout: 1_000 }),
       SharedTokenIssuer.layer(whole)
     ]
     yield* Effect.forEach(parts, (part: Layer.Layer<never, unknown, Given>) => Layer.build(part))
