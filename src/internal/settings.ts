@@ -174,7 +174,7 @@ const parseServiceIdHeader = (given: string, field: string): Checked<string> => 
     name,
     field,
     [isHeaderName(name), "is not a valid HTTP header name"],
-    [!carriesSecrets(name), "names a header that carries credentials"],
+    [!carriesSecrets(name), secretHeaderRule],
     [!isReserved(name), "names a header that the HTTP client sets itself"]
   )
 }

@@ -123,7 +123,7 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   ],
   [
     "serviceIdHeader",
-    /credentials/,
+    /secrets/,
     [
       ..."Authorization PROXY-authorization Cookie set-cookie Set-Cookie2 WWW-Authenticate Authentication-Info".split(
         " "
