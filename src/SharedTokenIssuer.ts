@@ -12,7 +12,6 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { type AccessToken, isSame } from "./AccessToken.js"
 import { currentMonotonicMillis } from "./internal/clock.js"
@@ -38,15 +37,20 @@ import * as TokenIssuer from "./TokenIssuer.js"
  */
 export interface Options extends Settings.SharingOptions {}
 
-const entryIdentityOf = ({ baseUrl, serviceId, tokenRoute }: Settings.ExchangeSettings): ReadonlyArray<string> => [
-  baseUrl.href,
-  tokenRoute,
-  serviceId === undefined ? "" : Redacted.value(serviceId)
-]
-
 /** Checks that a token is not the replaced one, and was not received before it. */
 const isNext = (replacing: Option.Option<AccessToken>) => (token: AccessToken): boolean =>
   Option.isNone(replacing) || (!isSame(replacing.value, token) && token.receivedAt >= replacing.value.receivedAt)
+
+/** How long a replica waits for another one, in milliseconds. */
+const longestWait = ({ lease, tokenTimeout }: Settings.SharingSettings) => lease + tokenTimeout
+
+/**
+ * The timeout of a flight, in milliseconds. It may wait for another replica, make three calls to the cache, and exchange the key.
+ *
+ * @internal
+ */
+export const flightTimeoutOf = (settings: Settings.SharingSettings): number =>
+  longestWait(settings) + 3 * settings.cacheTimeout + settings.tokenTimeout
 
 /**
  * How long a replica may wait for a failing cache, in milliseconds: half of `tokenTimeout` if callers are waiting. During a refresh,
@@ -90,9 +94,9 @@ export const around = (
   settings: Settings.SharingSettings
 ): Effect.Effect<TokenIssuer.Service, never, SharedTokenCache | Scope.Scope> =>
   Effect.gen(function*() {
-    const { cacheTimeout, lease, refresh, tokenTimeout } = settings
+    const { cacheTimeout, refresh, tokenTimeout } = settings
     const cache = yield* SharedTokenCache
-    const sealOf = Seal.makeCached(() => entryIdentityOf(settings))
+    const sealOf = Seal.makeCached(() => Settings.tokenIdentityOf(settings))
     const withinTokenTimeout = withTokenTimeout(tokenTimeout)
     let isClosed = false
     /** Closing this scope waits for a pending publication and release, for `cacheTimeout` at most. */
@@ -125,7 +129,7 @@ export const around = (
         const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
         const attempt: Lease.Attempt = {
           entry: LeasedEntry.make(cache, settings, scope, yield* sealOf(licenseKey)),
-          waitsUntil: startedAt + lease + tokenTimeout,
+          waitsUntil: startedAt + longestWait(settings),
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
           policy: refresh,
           isNext: isNext(replacing),

@@ -303,6 +303,13 @@ export const parseSharedClient = (options: SharingOptions & DataOptions) =>
     Either.flatMap(withDataHeaders)
   )
 
+/** The settings that determine which token an exchange returns, besides the license key. */
+export const tokenIdentityOf = ({ baseUrl, serviceId, tokenRoute }: ExchangeSettings): ReadonlyArray<string> => [
+  baseUrl.href,
+  tokenRoute,
+  serviceId === undefined ? "" : Redacted.value(serviceId)
+]
+
 type SettingsOf<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
 
 export type ExchangeSettings = SettingsOf<typeof parseExchange>

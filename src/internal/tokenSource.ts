@@ -1,6 +1,5 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
-import { pipe } from "effect/Function"
 import * as Hash from "effect/Hash"
 import type * as Scope from "effect/Scope"
 import type { SharedTokenCache } from "../SharedTokenCache.js"
@@ -10,7 +9,7 @@ import type * as TokenProvider from "../TokenProvider.js"
 import * as TokenStore from "../TokenStore.js"
 import type { RunInBackground } from "./background.js"
 import { noteLayer } from "./duplicateLayer.js"
-import type * as Settings from "./settings.js"
+import * as Settings from "./settings.js"
 import * as Provider from "./token/provider.js"
 
 /** Where the tokens of a client come from. */
@@ -19,8 +18,8 @@ export type TokenSource<S, R> = (
   run: RunInBackground
 ) => Effect.Effect<TokenProvider.Service, never, R | Scope.Scope>
 
-const hashOf = ({ baseUrl, licenseKey, serviceId, tokenRoute }: Settings.ExchangeSettings) =>
-  pipe(Hash.hash(licenseKey), Hash.combine(Hash.hash(serviceId)), Hash.combine(Hash.string(baseUrl.href + tokenRoute)))
+const hashOf = (settings: Settings.ExchangeSettings) =>
+  Hash.combine(Hash.hash(settings.licenseKey))(Hash.array(Settings.tokenIdentityOf(settings)))
 
 /** Tokens that this client doesn't share. A second client for the same key causes a warning. */
 export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = (settings, run) =>
@@ -38,22 +37,18 @@ export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = 
     })
   })
 
-/**
- * Tokens that replicas share. A flight may wait for another replica (`lease` + `tokenTimeout`), make three calls to the cache, and exchange
- * the key.
- */
+/** Tokens that replicas share. */
 export const shared: TokenSource<Settings.SharedClientSettings, HttpClient.HttpClient | SharedTokenCache> = (
   settings,
   run
 ) =>
   Effect.gen(function*() {
     const issuer = yield* SharedTokenIssuer.around(yield* TokenIssuer.fromSettings(settings), settings)
-    const flightTimeout = settings.lease + 2 * settings.tokenTimeout + 3 * settings.cacheTimeout
     return yield* Provider.make({
       policy: settings.refresh,
       issuer,
       run,
-      flightTimeout,
+      flightTimeout: SharedTokenIssuer.flightTimeoutOf(settings),
       issuerRepeats: true,
       store: yield* TokenStore.make,
       storeIsPrompt: true
