@@ -85,11 +85,11 @@ export const make = (
 > =>
   Effect.gen(function*() {
     const settings = yield* Settings.parseSharing(options)
-    return yield* around(yield* TokenIssuer.TokenIssuer, settings)
+    return yield* fromSettings(yield* TokenIssuer.TokenIssuer, settings)
   })
 
 /** @internal */
-export const around = (
+export const fromSettings = (
   issuer: TokenIssuer.Service,
   settings: Settings.SharingSettings
 ): Effect.Effect<TokenIssuer.Service, never, SharedTokenCache | Scope.Scope> =>

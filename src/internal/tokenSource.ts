@@ -43,7 +43,7 @@ export const shared: TokenSource<Settings.SharedClientSettings, HttpClient.HttpC
   run
 ) =>
   Effect.gen(function*() {
-    const issuer = yield* SharedTokenIssuer.around(yield* TokenIssuer.fromSettings(settings), settings)
+    const issuer = yield* SharedTokenIssuer.fromSettings(yield* TokenIssuer.fromSettings(settings), settings)
     return yield* Provider.make({
       policy: settings.refresh,
       issuer,
