@@ -7,7 +7,7 @@ import type { LicenseKeyUnavailable } from "../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../RefreshPolicy.js"
 import { check, type Checked, checkValue, count, millis } from "./check.js"
 import * as Environment from "./environment.js"
-import { isHeaderName, isHeaderValue } from "./http/header.js"
+import { connectionHeaders, isHeaderName, isHeaderValue } from "./http/header.js"
 import * as Url from "./http/url.js"
 import { type Declarations, parse, type Parsed, parseKnown, rejectUnknown } from "./options.js"
 import { containsTemplate, isPlaceholder, placeholderRule } from "./placeholder.js"
@@ -164,8 +164,7 @@ const secretHeaderRule = "names a header that carries secrets"
 
 /** Checks for a header that belongs to the connection or the body, or that the client sets on each request. */
 const isReserved = (name: string) =>
-  /^(accept(-.*)?|connection|content-.*|date|expect|host|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|user-agent|via)$/
-    .test(name)
+  connectionHeaders.includes(name) || /^(accept(-.*)?|content-.*|date|user-agent|via)$/.test(name)
 
 /** Returns the name in lower case, as in the headers of an HttpClient request. */
 const parseServiceIdHeader = (given: string, field: string): Checked<string> => {

@@ -135,7 +135,10 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   [
     "serviceIdHeader",
     /sets itself/,
-    ["Host", "Content-Length", "content-type", "Connection", "Transfer-Encoding", "Accept", "User-Agent", "Expect"]
+    [
+      ..."Host Content-Length content-type Connection Transfer-Encoding Accept User-Agent Expect".split(" "),
+      ..."Keep-Alive TE Trailer Upgrade Proxy-Connection Accept-Encoding Date Via".split(" ")
+    ]
       .map((serviceIdHeader) => ({ serviceIdHeader }))
   ],
   ["serviceIdHeader", /header name/, ["", "a b", "é"].map((serviceIdHeader) => ({ serviceIdHeader }))],

@@ -4,7 +4,7 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
 import { BadRequest, TransportError } from "../../NutritionAdvisorError.js"
 import type { Request } from "../http/dispatch.js"
-import { isHeaderField } from "../http/header.js"
+import { connectionHeaders, isHeaderField } from "../http/header.js"
 import type { DataOperation } from "../http/serviceResponse.js"
 import { sendable } from "../http/upload.js"
 import * as Url from "../http/url.js"
@@ -24,13 +24,6 @@ const areHeaderFields = (headers: Headers.Headers) => Object.entries(headers).ev
 
 const areWellFormed = (params: Url.Pairs) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
-
-/**
- * The headers that belong to a connection (RFC 9110, sections 7.2 and 7.6.1). Callers that forward the headers of another request often
- * include them. accept-encoding is one of them, because only fetch decodes a body, and it sets the header itself.
- */
-const connectionHeaders =
-  "accept-encoding connection expect host keep-alive proxy-connection te trailer transfer-encoding upgrade".split(" ")
 
 /** The headers that `request/authorized` sets. */
 const tokenHeaders = ({ serviceIdHeader }: DataSettings) => ["authorization", serviceIdHeader]
