@@ -47,6 +47,27 @@ const makeAddToken = ({ serviceIdHeader }: DataSettings) => {
   }
 }
 
+/** Sends a request with a token, and doesn't look at the status. */
+const makeSendOnce = (settings: DataSettings, send: Send) => {
+  const { maxResponseBytes: maxBytes, observeHeaders } = settings
+  const kinds: Record<ServiceResponse.DataOperation, ServiceResponse.RequestKind> = {
+    search: { operation: "search", maxBytes, observeHeaders },
+    request: { operation: "request", maxBytes, observeHeaders }
+  }
+
+  const addToken = makeAddToken(settings)
+
+  return (context: RequestContext, request: Request, token: AccessToken) => {
+    context.isSent = true
+    const { body, method, origin, path } = request
+    return send(
+      { method, origin, path, headers: addToken(token, request.headers), body },
+      kinds[context.operation],
+      context
+    )
+  }
+}
+
 /** Adds the response to the span. A later response replaces it. */
 const showOn = ({ span }: RequestContext, response: ServiceResponse.ServiceResponse) => {
   if (span === undefined) return
@@ -62,31 +83,16 @@ const responseOrError = (context: RequestContext, response: ServiceResponse.Serv
   return ServiceResponse.isOk(response.status) ? Effect.succeed(response) : ServiceResponse.statusError(response)
 }
 
+const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: RequestReason) =>
+  Effect.suspend(() => {
+    Metrics.rejections.count(reason)
+    return new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })
+  })
+
 /** Sends data requests with a token. If the token is rejected, renews it and retries the request. */
 export const make = (settings: DataSettings, tokens: TokenProvider.Service, send: Send) => {
-  const { maxResponseBytes: maxBytes, observeHeaders, rejectedStatuses } = settings
-  const kinds: Record<ServiceResponse.DataOperation, ServiceResponse.RequestKind> = {
-    search: { operation: "search", maxBytes, observeHeaders },
-    request: { operation: "request", maxBytes, observeHeaders }
-  }
-
-  const addToken = makeAddToken(settings)
-
-  const sendOnce = (context: RequestContext, request: Request, token: AccessToken) => {
-    context.isSent = true
-    const { body, method, origin, path } = request
-    return send(
-      { method, origin, path, headers: addToken(token, request.headers), body },
-      kinds[context.operation],
-      context
-    )
-  }
-
-  const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: RequestReason) =>
-    Effect.suspend(() => {
-      Metrics.rejections.count(reason)
-      return new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })
-    })
+  const { rejectedStatuses } = settings
+  const sendOnce = makeSendOnce(settings, send)
 
   /** The provider doesn't know the response, so the error of a pointless renewal is created here, with its status and body. */
   const renew = (rejected: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
