@@ -43,12 +43,12 @@ const flags = new Map(
 export const flag = (variable: string) =>
   optional(variable, "true or false", (text) => Option.fromNullable(flags.get(text.toLowerCase())))
 
+/** The names in a list with commas between them. */
+export const namesIn = (text: string): ReadonlyArray<string> =>
+  text.split(",").map((name) => name.trim()).filter((name) => name !== "")
+
 export const names = (variable: string) =>
-  optional(
-    variable,
-    "names with commas between them",
-    (text) => Option.some(text.split(",").map((name) => name.trim()).filter((name) => name !== ""))
-  )
+  optional(variable, "names with commas between them", (text) => Option.some(namesIn(text)))
 
 /** Reads the variables of the options that have one. */
 export const variablesOf = <Options = object>(

@@ -56,8 +56,9 @@ const exchanges = counter<{
   readonly error: Failure | "none"
 }>("token_exchanges_total", "Exchanges of the license key for a token")
 
-/** "KeyRejected" belongs to an exchange, not to a request. */
+/** The reasons of a Forbidden that belong to a request. "KeyRejected" belongs to an exchange. */
 const requestReasons = ForbiddenReason.literals.filter((reason) => reason !== "KeyRejected")
+export type RequestReason = (typeof requestReasons)[number]
 
 export const rejections = byLabel("rejections_total", "outcome", [
   ...requestReasons,

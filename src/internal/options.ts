@@ -3,7 +3,7 @@ import * as Either from "effect/Either"
 import { check, type Checked } from "./check.js"
 
 /** All that the library knows of one option. Only its type and its JSDoc are elsewhere: in the interface of the options. */
-export interface Declaration<Value, Options, Parsed = unknown> {
+interface Declaration<Value, Options, Parsed = unknown> {
   /** The value if the option is missing. It is `undefined` if the option has no default; a required option doesn't have this field. */
   readonly default?: Value | undefined
   /** Checks and converts a value. `options` are those that the value is a part of. */

@@ -1,7 +1,7 @@
 /** The command line of the MCP program. */
 import * as Either from "effect/Either"
 import { parseArguments } from "../arguments.js"
-import { variableOf, variablesOf } from "../environment.js"
+import { namesIn, variableOf, variablesOf } from "../environment.js"
 import { client } from "../settings.js"
 
 const needed = ["baseUrl", "licenseKey"]
@@ -29,8 +29,6 @@ ${further.map((field) => `  ${variableOf(field)}`).join("\n")}
 `
 
 const flag = { type: "boolean", default: false } as const
-
-const namesIn = (text: string) => text.split(",").map((name) => name.trim()).filter((name) => name !== "")
 
 export const mcpArguments = (args: ReadonlyArray<string>) =>
   Either.map(

@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { bytesOf, type Chunks, chunksOf, classOf, gather, hasMethod } from "./chunks.js"
 
-export interface Upload {
+interface Upload {
   readonly bytes: Uint8Array
   readonly contentType: string | undefined
 }

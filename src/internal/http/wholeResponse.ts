@@ -1,5 +1,5 @@
 import { isHeaderField } from "./header.js"
-import type { ReadResponse } from "./serviceResponse.js"
+import { isOk, type ReadResponse } from "./serviceResponse.js"
 
 type HeaderFields = ReadonlyArray<readonly [name: string, value: string]>
 
@@ -78,7 +78,7 @@ export class WholeResponse implements Response {
   }
 
   get ok() {
-    return this.status >= 200 && this.status < 300
+    return isOk(this.status)
   }
 
   /** A copy that the caller can change. */

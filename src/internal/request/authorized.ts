@@ -2,7 +2,7 @@ import type * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
-import { Forbidden, type ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { Forbidden, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
 import type { Send } from "../http/client.js"
 import type { Request } from "../http/dispatch.js"
@@ -13,9 +13,6 @@ import type { RequestContext } from "./run.js"
 import * as SendGate from "./sendGate.js"
 
 type RequestHeaders = Request["headers"]
-
-/** The reasons of a Forbidden that belong to a request. "KeyRejected" belongs to an exchange. */
-type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
 
 const isReplayable = (body: HttpBody.HttpBody): boolean =>
   body._tag !== "Stream" &&
@@ -83,7 +80,7 @@ const responseOrError = (context: RequestContext, response: ServiceResponse.Serv
   return ServiceResponse.isOk(response.status) ? Effect.succeed(response) : ServiceResponse.statusError(response)
 }
 
-const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: RequestReason) =>
+const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: Metrics.RequestReason) =>
   Effect.suspend(() => {
     Metrics.rejections.count(reason)
     return new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })

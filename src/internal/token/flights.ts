@@ -18,7 +18,7 @@ import * as State from "./state.js"
 import { withExtendedTimeout, withTimeout, withTokenTimeout } from "./withTimeout.js"
 
 /** An exchange, shared by all callers that wait for it. */
-export interface Flight extends Exchange.Progress {
+interface Flight extends Exchange.Progress {
   readonly request: ExchangeRequest
   readonly token: Deferred.Deferred<AccessToken.AccessToken, TokenError>
 }

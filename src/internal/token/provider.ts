@@ -111,7 +111,7 @@ const statusFrom = (tokens: Tokens): Effect.Effect<TokenStatus> =>
     return { ...summary, lastFailure: yield* flights.lastFailure }
   })
 
-export interface Options extends Flights.Options {
+interface Options extends Flights.Options {
   readonly storeIsPrompt: boolean
 }
 
