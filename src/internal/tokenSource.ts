@@ -8,7 +8,7 @@ import * as TokenIssuer from "../TokenIssuer.js"
 import type * as TokenProvider from "../TokenProvider.js"
 import * as TokenStore from "../TokenStore.js"
 import type { RunInBackground } from "./background.js"
-import { noteLayer } from "./duplicateLayer.js"
+import { warnAboutSecondLayer } from "./duplicateLayer.js"
 import * as Settings from "./settings.js"
 import * as Provider from "./token/provider.js"
 
@@ -25,7 +25,7 @@ const hashOf = (settings: Settings.ExchangeSettings) =>
 export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = (settings, run) =>
   Effect.gen(function*() {
     // Only the simulator in memory uses a host name that ends with .invalid (RFC 2606, section 2).
-    if (!settings.baseUrl.origin.endsWith(".invalid")) yield* noteLayer(hashOf(settings))
+    if (!settings.baseUrl.origin.endsWith(".invalid")) yield* warnAboutSecondLayer(hashOf(settings))
     const issuer = yield* TokenIssuer.fromSettings(settings)
     return yield* Provider.make({
       policy: settings.refresh,

@@ -17,7 +17,7 @@ import * as Calls from "../internal/promise/calls.js"
 import { servicesOf } from "../internal/promise/compose.js"
 import { fetchThrough } from "../internal/promise/fetch.js"
 import * as Logger from "../internal/promise/logger.js"
-import type { Given } from "../internal/promise/settings.js"
+import type { AdvisorOptions } from "../internal/promise/settings.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import type * as RequestRetry from "../RequestRetry.js"
@@ -26,7 +26,7 @@ import type { SharedTokenCache } from "../SharedTokenCache.js"
 import type * as Throttle from "../Throttle.js"
 import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
 
-type Part<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigError>
+type ServiceLayer<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigError>
 
 /**
  * The options of a client: the settings of NutritionAdvisor, and options for the HttpClient, retries, throttling, caching, a shared token
@@ -36,9 +36,9 @@ type Part<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigError>
  * @since 1.0.0
  * @category models
  */
-export interface ClientOptions extends Given {
+export interface ClientOptions extends AdvisorOptions {
   /** The layer of the HttpClient that sends the requests. It is built at the first call. `fetch` by default; use UndiciClient for heavy traffic. */
-  readonly httpClient?: Part<HttpClient.HttpClient> | undefined
+  readonly httpClient?: ServiceLayer<HttpClient.HttpClient> | undefined
   /** Retries failed searches, and failed GET and HEAD requests. `true`, or the options of RequestRetry. Off by default. */
   readonly retry?: boolean | RequestRetry.Options | undefined
   /** Stops sending for a while after a 429, and can limit the request rate. `true`, or the options of Throttle. Off by default. */
@@ -48,7 +48,7 @@ export interface ClientOptions extends Given {
   /** The logger for the events of this library, such as pino, winston or `console`. The library logs to standard error by default. */
   readonly logger?: ClientLogger | undefined
   /** The layer of the cache through which replicas share a token, such as RedisTokenCache.layer. By default, the client doesn't share its token. */
-  readonly sharedTokenCache?: Part<SharedTokenCache> | undefined
+  readonly sharedTokenCache?: ServiceLayer<SharedTokenCache> | undefined
 }
 
 /**

@@ -91,7 +91,7 @@ describe("HTTP response", () => {
   test("no timer is left after a response", function*() {
     const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
     yield* Http.make(responding(() => new Response()), timeouts)(request, kind)
-    expect(timeouts.due()).toBeUndefined()
+    expect(timeouts.endDue()).toBeUndefined()
   })
 })
 

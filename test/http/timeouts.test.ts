@@ -33,7 +33,7 @@ describe("timeouts", () => {
       }
       all.filter((_, index) => leaves[index]).forEach((one) => timeouts.remove(one))
       now = 1_000
-      expect(timeouts.due()).toBeUndefined()
+      expect(timeouts.endDue()).toBeUndefined()
       expect(seen).toEqual(leaves.flatMap((left, index) => left ? [] : [index]))
     }
   )
@@ -47,10 +47,10 @@ describe("timeouts", () => {
     now = 50
     timeouts.add(second)
     now = 100
-    timeouts.due()
+    timeouts.endDue()
     timeouts.remove(first)
     now = 150
-    timeouts.due()
+    timeouts.endDue()
     expect(seen).toEqual([1, 2])
   })
 

@@ -6,7 +6,7 @@ import { onClose } from "../closed.js"
 
 /** An entry with a timeout. It is a node of a linked list, ordered by start time. Only the list uses the three fields. */
 export abstract class Timed {
-  end = 0
+  dueAt = 0
   before: Timed | undefined
   after: Timed | undefined
 
@@ -31,7 +31,7 @@ export class Timeouts {
   /** Adds an entry, which times out unless it is removed in time. After `close`, the entry ends at once. */
   add(timed: Timed) {
     if (this.isClosed) return timed.onEnd("Closed")
-    timed.end = this.now() + this.millis
+    timed.dueAt = this.now() + this.millis
     timed.before = this.last
     if (this.last === undefined) this.first = timed
     else this.last.after = timed
@@ -61,9 +61,9 @@ export class Timeouts {
   }
 
   /** Ends all entries that are due, and returns the time at which the next one is due. */
-  due(now = this.now()): number | undefined {
-    while (this.first !== undefined && this.first.end <= now) this.cutOff(this.first, "Timeout")
-    return this.first?.end
+  endDue(now = this.now()): number | undefined {
+    while (this.first !== undefined && this.first.dueAt <= now) this.cutOff(this.first, "Timeout")
+    return this.first?.dueAt
   }
 }
 
@@ -76,8 +76,8 @@ export const make = (millis: number, run: RunInBackground): Effect.Effect<Timeou
 
     /** After a sleep, its end time counts as reached, even if a test fakes the timers but not this clock. */
     const watching = Effect.gen(function*() {
-      for (let end = timeouts.due(); end !== undefined; end = timeouts.due(Math.max(end, now()))) {
-        yield* Effect.sleep(Math.ceil(end - now()))
+      for (let dueAt = timeouts.endDue(); dueAt !== undefined; dueAt = timeouts.endDue(Math.max(dueAt, now()))) {
+        yield* Effect.sleep(Math.ceil(dueAt - now()))
       }
       isWatched = false
     })

@@ -18,7 +18,7 @@ import { type Declarations, parse } from "../options.js"
 import type { Services } from "./calls.js"
 import { asConfigurationError } from "./configError.js"
 import * as Logger from "./logger.js"
-import { type Given, readSettings, readSharedSettings } from "./settings.js"
+import { type AdvisorOptions, readSettings, readSharedSettings } from "./settings.js"
 
 type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, ConfigurationError, NutritionAdvisor.NutritionAdvisor>
 
@@ -65,7 +65,7 @@ const checkLogger = (logger: ClientOptions["logger"]) =>
     ]
   )
 
-const clientOf = (given: Given, sharedTokenCache: ClientOptions["sharedTokenCache"]) =>
+const clientOf = (given: AdvisorOptions, sharedTokenCache: ClientOptions["sharedTokenCache"]) =>
   sharedTokenCache === undefined
     ? Effect.map(readSettings(given), NutritionAdvisor.fromSettings)
     : Effect.map(

@@ -16,7 +16,7 @@ type Key = string | Redacted.Redacted<string>
 type Optional<A> = { readonly [Name in keyof A]?: A[Name] | undefined }
 
 /** The options of the client and of sharing. Missing ones are read from environment variables. */
-export interface Given extends Optional<Omit<SharedOptions, "licenseKey">> {
+export interface AdvisorOptions extends Optional<Omit<SharedOptions, "licenseKey">> {
   /** The license key as a string or a Redacted, or a function that returns one. The function is called at each token exchange. */
   readonly licenseKey?: Key | (() => Key | PromiseLike<Key>) | undefined
 }
@@ -30,13 +30,13 @@ const unavailable = (error: unknown) =>
     ? error
     : new LicenseKeyUnavailable({ detail: "the licenseKey function failed" })
 
-const licenseKeyOf = (key: NonNullable<Given["licenseKey"]>): Options["licenseKey"] =>
+const licenseKeyOf = (key: NonNullable<AdvisorOptions["licenseKey"]>): Options["licenseKey"] =>
   typeof key === "function"
     ? Effect.tryPromise({ try: async () => redacted(await key()), catch: unavailable })
     : redacted(key)
 
 /** Wraps each option in a Config. */
-const configsOf = <O extends Options>({ licenseKey, ...others }: Given) => {
+const configsOf = <O extends Options>({ licenseKey, ...others }: AdvisorOptions) => {
   const all: Record<string, unknown> = {
     ...others,
     licenseKey: licenseKey === undefined ? undefined : licenseKeyOf(licenseKey)
@@ -70,7 +70,11 @@ const withVariable = <Table extends object>(declarations: Table): Partial<Table>
 }
 
 /** Parses the given options. Those that are missing are read from their variables, as they are now. */
-const read = <O extends Options, S>(given: Given, declarations: Declarations<O>, parse: (options: O) => Checked<S>) =>
+const read = <O extends Options, S>(
+  given: AdvisorOptions,
+  declarations: Declarations<O>,
+  parse: (options: O) => Checked<S>
+) =>
   Effect.suspend(() =>
     Effect.zipRight(
       checkNames(given, declarations),
@@ -83,9 +87,9 @@ const read = <O extends Options, S>(given: Given, declarations: Declarations<O>,
   )
 
 /** The settings of a client that doesn't share its token. */
-export const readSettings = (given: Given) =>
+export const readSettings = (given: AdvisorOptions) =>
   read<Options, Settings.ClientSettings>(given, Settings.client, Settings.parseClient)
 
 /** The settings of a client that shares its token with other replicas. */
-export const readSharedSettings = (given: Given) =>
+export const readSharedSettings = (given: AdvisorOptions) =>
   read<SharedOptions, Settings.SharedClientSettings>(given, Settings.sharedClient, Settings.parseSharedClient)

@@ -49,11 +49,11 @@ const tokenThatStays = (
   now: number
 ): Token => {
   if (reason === "rejection" || Option.isNone(current)) return issued
-  const held = current.value
-  if (AccessToken.stateAt(held, now, policy) === "expired" || held.receivedAt > now) return issued
-  if (issued.receivedAt > now || held.expiresAt >= issued.expiresAt) return held
-  return AccessToken.isSame(held, issued)
-    ? new AccessToken.AccessToken({ ...issued, receivedAt: held.receivedAt })
+  const stored = current.value
+  if (AccessToken.stateAt(stored, now, policy) === "expired" || stored.receivedAt > now) return issued
+  if (issued.receivedAt > now || stored.expiresAt >= issued.expiresAt) return stored
+  return AccessToken.isSame(stored, issued)
+    ? new AccessToken.AccessToken({ ...issued, receivedAt: stored.receivedAt })
     : issued
 }
 
@@ -66,14 +66,14 @@ export const exchange = (
   Effect.gen(function*() {
     const { reason, replacing } = request
     const isReplaced = (token: Token) => Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
-    const begunAt = yield* Clock.currentTimeMillis
-    const held = Option.getOrUndefined(yield* store.current)
-    if (held !== undefined && !isReplaced(held) && AccessToken.stateAt(held, begunAt, policy) !== "expired") {
-      return { token: held, outcome: "reused" }
+    const startedAt = yield* Clock.currentTimeMillis
+    const stored = Option.getOrUndefined(yield* store.current)
+    if (stored !== undefined && !isReplaced(stored) && AccessToken.stateAt(stored, startedAt, policy) !== "expired") {
+      return { token: stored, outcome: "reused" }
     }
-    if (reason === "rejection" && held !== undefined && isReplaced(held)) {
-      progress.withdrawn = held
-      yield* store.invalidate(held)
+    if (reason === "rejection" && stored !== undefined && isReplaced(stored)) {
+      progress.withdrawn = stored
+      yield* store.invalidate(stored)
     }
     yield* Report.begins(request)
     const issued = yield* inSpan("TokenIssuer.issue", { root: true }, (span) => {

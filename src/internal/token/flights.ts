@@ -44,7 +44,7 @@ const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, TokenEr
   )
 
 /** Waits for the flight of a decision, or fails with its cause. */
-export const outcomeOf = (decision: State.Decision<Flight>): Effect.Effect<AccessToken.AccessToken, TokenError> =>
+export const awaitDecision = (decision: State.Decision<Flight>): Effect.Effect<AccessToken.AccessToken, TokenError> =>
   Effect.mapError(decision._tag === "Wait" ? arrival(decision.flight) : Effect.failCause(decision.cause), ownError)
 
 /** Which token callers still get after a failed exchange. */
@@ -68,7 +68,7 @@ const completeClosed = ({ token }: Flight) => Deferred.unsafeDone(token, Exit.fa
 export const make = (options: Options) =>
   Effect.gen(function*() {
     const { flightTimeout, issuerRepeats = false, policy, run } = options
-    const withinTokenTimeout = (issuerRepeats ? withExtendedTimeout : withTokenTimeout)(flightTimeout)
+    const withinFlightTimeout = (issuerRepeats ? withExtendedTimeout : withTokenTimeout)(flightTimeout)
     let state: State.State<Flight> = State.initial
 
     // The order matters: first the state, then the waiting callers, then metrics and logs.
@@ -101,7 +101,7 @@ export const make = (options: Options) =>
           () => "Timeout" as const
         )
         return Exchange.exchange(options, flight.request, flight).pipe(
-          withinTokenTimeout,
+          withinFlightTimeout,
           restore,
           Effect.matchCauseEffect({
             onFailure: (cause) => Effect.zipRight(Effect.exit(restore(putBack)), fail(flight, cause)),

@@ -57,7 +57,7 @@ const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effec
 
 /** Waits for a new token together with all other callers. */
 const acquire = (tokens: Tokens, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
-  Effect.flatMap(tokens.flights.ask({ reason: "missing", replacing }), Flights.outcomeOf).pipe(
+  Effect.flatMap(tokens.flights.ask({ reason: "missing", replacing }), Flights.awaitDecision).pipe(
     Effect.catchAllCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : orCurrent(tokens, cause))
   )
 
@@ -91,7 +91,7 @@ const renewFrom = (tokens: Tokens, get: Service["get"]) => {
       if (Option.exists(yield* current, isOther)) return yield* get
       const decision = yield* flights.renew({ reason: "rejection", replacing: Option.some(rejected) })
       if (decision._tag === "CoolingDown") return yield* refused("CoolingDown")
-      const token = yield* Flights.outcomeOf(decision)
+      const token = yield* Flights.awaitDecision(decision)
       if (isOther(token)) return token
       const isRenewal = decision._tag === "Wait" && decision.flight.request.reason === "rejection"
       return yield* isRenewal ? refused("TokenUnchanged") : renew(rejected)
