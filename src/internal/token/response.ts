@@ -78,11 +78,16 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
     const response = yield* decode(json, status)
     const id = serviceId ?? (yield* identifierOf(response, status))
     const secrets = [key, response.access_token, id]
+
+    /** Free text of the service may be printed, so it must not repeat a secret. */
+    const printable = (text: string | null | undefined) =>
+      Option.filter(Option.fromNullable(text), (text) => !secrets.some(isRepeatedIn(text)))
+
     return new AccessToken({
       value: response.access_token,
       serviceId: id,
       tokenType: "Bearer",
-      scope: Option.filter(Option.fromNullable(response.scope), (scope) => !secrets.some(isRepeatedIn(scope))),
+      scope: printable(response.scope),
       receivedAt,
       expiresAt: receivedAt + lifeOf(response)
     })
