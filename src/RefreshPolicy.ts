@@ -15,6 +15,7 @@ import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleIntervals from "effect/ScheduleIntervals"
 import { check, count, millis } from "./internal/check.js"
 import { rejectUnknown } from "./internal/options.js"
+import { longestRetryAfter } from "./internal/retryAfter.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /** The start and the end of a token's lifetime. @internal */
@@ -75,9 +76,6 @@ export const defaults: RefreshPolicy = {
 export type CheckedPolicy = {
   readonly [Field in keyof RefreshPolicy]: Field extends "background" ? boolean : number
 }
-
-/** A longer `Retry-After` is cut to this, in milliseconds. */
-const longestRetryAfter = 3_600_000
 
 /** The longest lifetime of a token, in milliseconds: 365 days. A longer one is cut to this. @internal */
 export const longestLife = 365 * 86_400_000
@@ -182,11 +180,11 @@ export const betweenAttempts = <E>(
 
 /**
  * Returns the backoff in milliseconds after a number of consecutive failed exchanges. It is `backoffStart`, doubled for each further
- * failure up to `backoffCap`, minus up to 20% of jitter. A longer `Retry-After` (in seconds) replaces it, plus up to 10% of jitter, up to
+ * failure up to `backoffCap`, minus up to 20% of jitter. A longer `Retry-After` (in milliseconds) replaces it, plus up to 10% of jitter, up to
  * an hour. `random` is between 0 and 1. @internal
  */
 export const backoffAfter = (policy: CheckedPolicy, failures: number, random: number, retryAfter = 0): number =>
   Math.max(
     Math.min(policy.backoffCap, policy.backoffStart * 2 ** Math.min(failures - 1, 52)) * (1 - random / 5),
-    Math.min(longestRetryAfter, retryAfter * 1000 * (1 + random / 10))
+    Math.min(longestRetryAfter, retryAfter * (1 + random / 10))
   )

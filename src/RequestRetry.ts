@@ -16,6 +16,7 @@ import { type Declarations, parse } from "./internal/options.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { withIteratorsRead } from "./internal/request/searchOptions.js"
 import { retries } from "./internal/resilience/metrics.js"
+import { retryAfterMillis } from "./internal/retryAfter.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
 import {
   type ConfigurationError,
@@ -91,7 +92,7 @@ const make = (options: Options) =>
 
     const attempt = <A>(self: Request<A>, repeats: number): Request<A> =>
       Effect.catchAll(self, (error) => {
-        const requested = "retryAfter" in error && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
+        const requested = retryAfterMillis(error)
         if (repeats === times || !isRepeatable(error) || requested > cap || !mayRepeat()) return Effect.fail(error)
         const backoff = Math.min(cap, base * 2 ** repeats)
         return Random.next.pipe(

@@ -17,6 +17,7 @@ import { monotonicMillis } from "./internal/clock.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
 import * as ServiceResponse from "./internal/http/serviceResponse.js"
 import * as Url from "./internal/http/url.js"
+import { retryAfterMillis } from "./internal/retryAfter.js"
 import * as Settings from "./internal/settings.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
 import * as TokenResponse from "./internal/token/response.js"
@@ -76,9 +77,6 @@ const kind: ServiceResponse.RequestKind = { operation: "token", maxBytes: 64 * 1
 
 /** A 429 is not retried, because the service asks for fewer exchanges. */
 const isWorthAnotherAttempt = (error: TokenError) => isTransient(error) && error._tag !== "TooManyRequests"
-
-const retryAfterMillis = (error: TokenError): number =>
-  error._tag === "ServerError" && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
 
 /**
  * Creates an issuer that uses the HttpClient in the context. It retries an exchange if there is no response or a 5xx, up to

@@ -103,12 +103,12 @@ describe("RefreshPolicy.backoffAfter", () => {
     { failures: 4, random: 0, millis: 8_000 },
     { failures: 7, random: 0, millis: 60_000 },
     { failures: 10_000, random: 0, millis: 60_000 },
-    { failures: 1, random: 0, retryAfter: 30, millis: 30_000 },
-    { failures: 1, random: 1, retryAfter: 30, millis: 33_000 },
-    { failures: 7, random: 0, retryAfter: 30, millis: 60_000 },
-    { failures: 1, random: 1, retryAfter: 86_400, millis: 3_600_000 }
+    { failures: 1, random: 0, retryAfter: 30_000, millis: 30_000 },
+    { failures: 1, random: 1, retryAfter: 30_000, millis: 33_000 },
+    { failures: 7, random: 0, retryAfter: 30_000, millis: 60_000 },
+    { failures: 1, random: 1, retryAfter: 86_400_000, millis: 3_600_000 }
   ])(
-    "the backoff is $millis ms (failures: $failures, Retry-After: $retryAfter)",
+    "the backoff is $millis ms (failures: $failures, Retry-After in ms: $retryAfter)",
     ({ failures, millis, random, retryAfter }) => {
       expect(RefreshPolicy.backoffAfter(policyOf(), failures, random, retryAfter)).toBe(millis)
     }

@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { longestRetryAfter } from "../retryAfter.js"
 
 /** Whether requests have to wait because of a 429. All times are in milliseconds on the monotonic clock. */
 export type Hold =
@@ -15,9 +16,6 @@ export const open: Hold = { _tag: "Open" }
 
 /** How long the other requests wait for the response to a probe. */
 const probeMillis = 5_000
-
-/** A longer `Retry-After` is cut to this, in seconds. */
-const longestHold = 3_600
 
 /** Returns how long a request has to wait before it may be sent. */
 export const wait = (hold: Hold, request: object, now: number): number =>
@@ -44,7 +42,7 @@ export const end = (
   const failure = Exit.isFailure(exit) ? Cause.failureOption(exit.cause) : Option.none()
   const response = Option.getOrUndefined(Option.filter(failure, isResponse))
   if (response?._tag === "TooManyRequests") {
-    const until = now + Math.min(longestHold, response.retryAfter ?? 1) * 1000
+    const until = now + Math.min(longestRetryAfter, (response.retryAfter ?? 1) * 1000)
     return { _tag: "Held", until: hold._tag === "Held" ? Math.max(hold.until, until) : until }
   }
   if (hold._tag !== "Probing" || permittedAt < hold.since) return hold

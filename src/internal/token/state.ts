@@ -6,6 +6,7 @@ import * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Failure } from "../../TokenProvider.js"
 import type { Moment } from "../clock.js"
 import { closed } from "../closed.js"
+import { retryAfterMillis } from "../retryAfter.js"
 
 // Transitions are pure: each one gets the current time. Backoff and cool-down use the monotonic clock, in milliseconds.
 
@@ -141,8 +142,6 @@ export const succeeded = <Flight>(
   }
 }
 
-const retryAfterOf = (error: TokenError) => "retryAfter" in error ? error.retryAfter : undefined
-
 /** The flight failed, so the backoff starts. `random` is between 0 and 1. */
 export const failed = <Flight>(
   state: State<Flight>,
@@ -154,7 +153,7 @@ export const failed = <Flight>(
   if (state._tag === "Closed") return state
   const error = Cause.failureOption(cause)
   const failures = failuresOf(state) + 1
-  const retryAfter = Option.getOrUndefined(Option.map(error, retryAfterOf))
+  const retryAfter = Option.match(error, { onNone: () => 0, onSome: retryAfterMillis })
   const backoff = RefreshPolicy.backoffAfter(policy, failures, random, retryAfter)
   const failure = Option.map(error, (error) => ({ error, at: now.wall, retryAt: Math.ceil(now.wall + backoff) }))
   return {
