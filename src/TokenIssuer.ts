@@ -19,11 +19,11 @@ import * as ServiceResponse from "./internal/http/serviceResponse.js"
 import * as Url from "./internal/http/url.js"
 import { retryAfterMillis } from "./internal/retryAfter.js"
 import * as Settings from "./internal/settings.js"
+import { betweenAttempts } from "./internal/token/delays.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
 import * as TokenResponse from "./internal/token/response.js"
 import { withTokenTimeout } from "./internal/token/withTimeout.js"
 import { type ConfigurationError, Forbidden, isTransient, type TokenError } from "./NutritionAdvisorError.js"
-import * as RefreshPolicy from "./RefreshPolicy.js"
 
 /**
  * The argument of `issue`. An issuer that always exchanges the key can ignore it.
@@ -131,7 +131,7 @@ export const fromSettings = (
           const deadline = monotonicMillis(clock) + tokenTimeout
           const key = yield* readLicenseKey(licenseKey)
           return yield* Effect.retry(exchange(key), {
-            schedule: RefreshPolicy.betweenAttempts(refresh, retryAfterMillis),
+            schedule: betweenAttempts(refresh, retryAfterMillis),
             while: (error) =>
               isWorthAnotherAttempt(error) && monotonicMillis(clock) + retryAfterMillis(error) < deadline
           })

@@ -5,8 +5,9 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
-import * as RefreshPolicy from "../../RefreshPolicy.js"
+import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Service, TokenStatus } from "../../TokenProvider.js"
+import { longestPause, pauseOf, untilNextCheck } from "./delays.js"
 import * as Flights from "./flights.js"
 import { withTokenTimeout } from "./withTimeout.js"
 
@@ -37,15 +38,15 @@ const isScheduled = ({ expiresAt, receivedAt }: Token) => expiresAt - receivedAt
 const refreshIfStale = (tokens: Tokens): Effect.Effect<number> =>
   Effect.gen(function*() {
     const token = Option.getOrUndefined(yield* currentOrNone(tokens))
-    if (token === undefined || !isScheduled(token)) return RefreshPolicy.longestPause
+    if (token === undefined || !isScheduled(token)) return longestPause
     const state = AccessToken.stateAt(token, yield* Clock.currentTimeMillis, tokens.policy)
     if (state !== "fresh") yield* refresh(tokens, token)
-    return RefreshPolicy.pauseOf(tokens.policy, token)
+    return pauseOf(tokens.policy, token)
   })
 
-/** Checks the token repeatedly, as the Schedule of the policy says. */
+/** Checks the token repeatedly, at the times of the Schedule in `delays`. */
 const refreshing = (tokens: Tokens): Effect.Effect<never> =>
-  Effect.forever(Effect.flatMap(refreshIfStale(tokens), RefreshPolicy.untilNextCheck))
+  Effect.forever(Effect.flatMap(refreshIfStale(tokens), untilNextCheck))
 
 /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
 const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>

@@ -5,7 +5,6 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "../../AccessToken.js"
 import { MissingServiceId, UnexpectedResponse } from "../../NutritionAdvisorError.js"
-import * as RefreshPolicy from "../../RefreshPolicy.js"
 import { isHeaderValue } from "../http/header.js"
 import * as Url from "../http/url.js"
 
@@ -43,8 +42,11 @@ const decode = (json: unknown, status: number): Effect.Effect<TokenResponse, Une
     return invalidResponse(first?.path[0]?.toString(), status)
   })
 
+/** The longest lifetime of a token, in milliseconds: 365 days. A longer one is cut to this. */
+const longestLife = 365 * 86_400_000
+
 /** Returns the lifetime of the token from the time its response was received, in milliseconds. */
-const lifeOf = ({ expires_in }: TokenResponse): number => Math.min(flooredMillis(expires_in), RefreshPolicy.longestLife)
+const lifeOf = ({ expires_in }: TokenResponse): number => Math.min(flooredMillis(expires_in), longestLife)
 
 const identifierOf = (
   { customer_id: id }: TokenResponse,

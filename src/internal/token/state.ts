@@ -7,6 +7,7 @@ import type { Failure } from "../../TokenProvider.js"
 import type { Moment } from "../clock.js"
 import { closed } from "../closed.js"
 import { retryAfterMillis } from "../retryAfter.js"
+import { backoffAfter } from "./delays.js"
 
 // Transitions are pure: each one gets the current time. Backoff and cool-down use the monotonic clock, in milliseconds.
 
@@ -154,7 +155,7 @@ export const failed = <Flight>(
   const error = Cause.failureOption(cause)
   const failures = failuresOf(state) + 1
   const retryAfter = Option.match(error, { onNone: () => 0, onSome: retryAfterMillis })
-  const backoff = RefreshPolicy.backoffAfter(policy, failures, random, retryAfter)
+  const backoff = backoffAfter(policy, failures, random, retryAfter)
   const failure = Option.map(error, (error) => ({ error, at: now.wall, retryAt: Math.ceil(now.wall + backoff) }))
   return {
     ...historyOf(state),

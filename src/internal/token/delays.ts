@@ -1,0 +1,80 @@
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import * as ScheduleDecision from "effect/ScheduleDecision"
+import * as ScheduleIntervals from "effect/ScheduleIntervals"
+import { type CheckedPolicy, type Lifetime, windowOf } from "../../RefreshPolicy.js"
+import { longestRetryAfter } from "../retryAfter.js"
+
+/** The longest time between two checks of a token, in milliseconds. It is short, so that a check soon follows a suspension or a change of the clock. */
+export const longestPause = 60_000
+
+/**
+ * The time between two checks of a token with this lifetime, in milliseconds: a minute, or a quarter of its window if that is shorter. It is
+ * never below 1.25 seconds, so that jittered checks are at least a second apart.
+ */
+export const pauseOf = (policy: CheckedPolicy, life: Lifetime): number =>
+  Math.min(longestPause, Math.max(1_250, windowOf(policy, life) / 4))
+
+/**
+ * The time from `now` (epoch milliseconds) to the next check: the pause, jittered by up to 20% in both directions, so that replicas don't
+ * check at the same time. If the pause is the longest one, the check is moved to the start of its second, so that thousands of
+ * idle clients wake their process at most once a second. `random` is between 0 and 1.
+ */
+const untilCheck = (pause: number, now: number, random: number): number => {
+  const due = now + pause * (0.8 + 0.4 * random)
+  return (pause < longestPause ? due : Math.floor(due / 1_000) * 1_000) - now
+}
+
+/** The Schedule of the background refresh. Its input is the pause until the next check, in milliseconds. It has no state. */
+export const checks: Schedule.Schedule<number, number> = Schedule.identity<number>().pipe(
+  Schedule.addDelayEffect((pause) =>
+    Effect.zipWith(
+      Clock.currentTimeMillis,
+      Random.next,
+      (now, random) => Duration.millis(untilCheck(pause, now, random))
+    )
+  )
+)
+
+/**
+ * Sleeps until the next check of the Schedule. `Schedule.driver` would do the same, but it keeps a history that `checks` doesn't need: 3 kB
+ * in each client, and a process may have thousands of idle clients.
+ */
+export const untilNextCheck = (pause: number): Effect.Effect<void> =>
+  Effect.flatMap(
+    Clock.currentTimeMillis,
+    (now) =>
+      Effect.flatMap(checks.step(now, pause, checks.initial), ([, , decision]) =>
+        ScheduleDecision.isContinue(decision)
+          ? Effect.sleep(ScheduleIntervals.start(decision.intervals) - now)
+          : Effect.never)
+  )
+
+/**
+ * The delays between the attempts of one exchange: 200 ms, doubled each time, and jittered by up to 20% in both directions. `atLeast`
+ * returns the shortest delay after an error, in milliseconds.
+ */
+export const betweenAttempts = <E>(
+  policy: CheckedPolicy,
+  atLeast: (error: E) => number
+): Schedule.Schedule<unknown, E> =>
+  Schedule.exponential("200 millis").pipe(
+    Schedule.jittered,
+    Schedule.intersect(Schedule.recurs(policy.attempts - 1)),
+    Schedule.intersect(Schedule.identity<E>()),
+    Schedule.modifyDelay(([, error], delay) => Duration.max(delay, Duration.millis(atLeast(error))))
+  )
+
+/**
+ * Returns the backoff in milliseconds after a number of consecutive failed exchanges. It is `backoffStart`, doubled for each further
+ * failure up to `backoffCap`, minus up to 20% of jitter. A longer `Retry-After`, also in milliseconds, replaces it, plus up to 10% of
+ * jitter, up to an hour. `random` is between 0 and 1.
+ */
+export const backoffAfter = (policy: CheckedPolicy, failures: number, random: number, retryAfter = 0): number =>
+  Math.max(
+    Math.min(policy.backoffCap, policy.backoffStart * 2 ** Math.min(failures - 1, 52)) * (1 - random / 5),
+    Math.min(longestRetryAfter, retryAfter * (1 + random / 10))
+  )
