@@ -99,13 +99,15 @@ const getInTurn = (attempt: Attempt, restore: Restore): Effect.Effect<Issued, To
   Effect.gen(function*() {
     let hasWarned = false
     let round = 0
-    let until = attempt.waitsUntil
+    /** The time at which it gives up on a cache that fails, on the monotonic clock. Undefined if the last round succeeded. */
+    let givesUpAt: number | undefined
 
     const onCacheFailure = (error: SharedTokenCacheError) =>
       Effect.gen(function*() {
-        if (until === attempt.waitsUntil) {
+        if (givesUpAt === undefined) {
           const now = yield* currentMonotonicMillis
-          until = now + Math.max(0, Math.min(attempt.patience, until - now)) * (yield* Random.next)
+          const longest = Math.max(0, Math.min(attempt.patience, attempt.waitsUntil - now))
+          givesUpAt = now + longest * (yield* Random.next)
         }
         yield* hasWarned ? countFailure(error) : reportFailure(error)
         hasWarned = true
@@ -114,7 +116,7 @@ const getInTurn = (attempt: Attempt, restore: Restore): Effect.Effect<Issued, To
 
     const endRound = <A>(turn: A): A => {
       round += 1
-      until = attempt.waitsUntil
+      givesUpAt = undefined
       return turn
     }
 
@@ -124,7 +126,7 @@ const getInTurn = (attempt: Attempt, restore: Restore): Effect.Effect<Issued, To
         Effect.catchAll(onCacheFailure)
       )
       if (Option.isSome(issued)) return yield* issued.value
-      const remaining = until - (yield* currentMonotonicMillis)
+      const remaining = (givesUpAt ?? attempt.waitsUntil) - (yield* currentMonotonicMillis)
       // Another replica may have the lease, so this token isn't published.
       if (remaining <= 0) return yield* Effect.map(restore(attempt.exchange), issuedAs("ExchangedAlone"))
       // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.

@@ -14,6 +14,6 @@ const laterWait = 850
 /** Up to this much is added to or subtracted from each wait, so that replicas that start together drift apart. */
 const jitter = 15
 
-/** Returns how long to wait after a round. `random` is between 0 and 1. */
-export const waitAfter = (round: number, random: number): number =>
-  Math.round((firstWaits[round] ?? laterWait) + jitter * (2 * random - 1))
+/** Returns the length of the next wait, after this many earlier ones. `random` is between 0 and 1. */
+export const waitAfter = (waits: number, random: number): number =>
+  Math.round((firstWaits[waits] ?? laterWait) + jitter * (2 * random - 1))
