@@ -45,10 +45,15 @@ export interface Options {
   readonly budget?: number | undefined
 }
 
+/** The number of retries in the budget of a new layer. */
+const initialBudget = 10
+
+const maxBudget = 100
+
 type Request<A> = Effect.Effect<A, NutritionAdvisorError>
 
 /** Only a missing response or a 5xx is retried. A token exchange has its own retries, and a 429 asks for fewer requests. */
-const isRepeatable = (error: NutritionAdvisorError) =>
+const isRetryable = (error: NutritionAdvisorError) =>
   isTransient(error) && error.operation !== "token" && error._tag !== "TooManyRequests"
 
 /** @internal */
@@ -71,7 +76,7 @@ const make = (options: Options) =>
   Effect.gen(function*() {
     const { base, budget: share, cap, times } = yield* parse(declarations, options)
     const advisor = yield* NutritionAdvisor
-    let budget = 10
+    let budget = initialBudget
     const closing = yield* Deferred.make<null>()
     yield* onClose(Deferred.succeed(closing, null))
     retries.start()
@@ -83,40 +88,41 @@ const make = (options: Options) =>
         Effect.interruptible(Effect.zipRight(Deferred.await(closing), Effect.suspend(() => closed(operation))))
       )
 
-    const mayRepeat = () => {
+    const mayRetry = () => {
+      // Rounded, because the sum of shares such as 0.2 may be slightly below 1.
       const isWithinBudget = Math.round(budget * 1e6) >= 1e6
       if (isWithinBudget) budget -= 1
       retries.count(isWithinBudget ? "Retried" : "OutOfBudget")
       return isWithinBudget
     }
 
-    const attempt = <A>(self: Request<A>, repeats: number): Request<A> =>
+    const attempt = <A>(self: Request<A>, retriesSoFar: number): Request<A> =>
       Effect.catchAll(self, (error) => {
         const requested = retryAfterMillis(error)
-        if (repeats === times || !isRepeatable(error) || requested > cap || !mayRepeat()) return Effect.fail(error)
-        const backoff = Math.min(cap, base * 2 ** repeats)
+        if (retriesSoFar === times || !isRetryable(error) || requested > cap || !mayRetry()) return Effect.fail(error)
+        const backoff = Math.min(cap, base * 2 ** retriesSoFar)
         return Random.next.pipe(
           Effect.flatMap((random) =>
             wait(Math.ceil(Math.max(requested, backoff * (0.5 + random / 2))), error.operation)
           ),
-          Effect.zipRight(attempt(self, repeats + 1))
+          Effect.zipRight(attempt(self, retriesSoFar + 1))
         )
       })
 
     const counted = <A>(self: Request<A>) =>
       Effect.suspend(() => {
-        budget = Math.min(100, budget + share)
+        budget = Math.min(maxBudget, budget + share)
         return self
       })
-    const repeated = <A>(self: Request<A>) => counted(attempt(self, 0))
+    const withRetries = <A>(self: Request<A>) => counted(attempt(self, 0))
     const search: Service["search"] = (term, given) =>
-      withIteratorsRead(given, (options) => repeated(advisor.search(term, options)))
+      withIteratorsRead(given, (options) => withRetries(advisor.search(term, options)))
     return {
       search,
       searchAs: searchAsOf(search),
       httpClient: HttpClient.transform(
         advisor.httpClient,
-        (sent, { method }) => method === "GET" || method === "HEAD" ? repeated(sent) : counted(sent)
+        (sent, { method }) => method === "GET" || method === "HEAD" ? withRetries(sent) : counted(sent)
       )
     }
   })
