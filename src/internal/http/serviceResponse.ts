@@ -40,7 +40,7 @@ export interface ServiceResponse extends ReadResponse {
 export const isOk = (status: number) => status >= 200 && status < 300
 
 /** Returns the value of a header, or an empty string if it is missing. */
-const headerOf = ({ headers }: ServiceResponse, name: string) => String(headers[name] ?? "").trim()
+export const headerOf = ({ headers }: ServiceResponse, name: string) => String(headers[name] ?? "").trim()
 
 /** The date formats of RFC 9110, section 5.6.7: IMF-fixdate, RFC 850 and asctime. The last one implies GMT without naming it. */
 const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
