@@ -6,21 +6,18 @@ import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 import * as Metrics from "./metrics.js"
 
 /** The tracer of a runtime without tracing. It would drop the spans, so none are created. */
-const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
+export const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 
-/** Runs a call to the service in a span, if there is a tracer. If the call fails, the span gets the attribute `error.type`. */
+/** Runs a call to the service in a span. If it fails, the span gets the attribute `error.type`. */
 export const inSpan = <A, E extends NutritionAdvisorError, R>(
   name: string,
   options: Tracer.SpanOptions,
-  body: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>
+  body: (span: Tracer.Span) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.withFiberRuntime((fiber) => {
-    if (fiber.currentTracer === defaultTracer) return body(undefined)
-    return Effect.useSpan(name, { ...options, captureStackTrace: false, kind: "client" }, (span) =>
-      body(span).pipe(
-        Effect.tapErrorCause((cause) =>
-          Effect.sync(() => span.attribute("error.type", Metrics.failureLabels(cause).outcome))
-        ),
-        Effect.withParentSpan(span)
-      ))
-  })
+  Effect.useSpan(name, { ...options, captureStackTrace: false, kind: "client" }, (span) =>
+    body(span).pipe(
+      Effect.tapErrorCause((cause) =>
+        Effect.sync(() => span.attribute("error.type", Metrics.failureLabels(cause).outcome))
+      ),
+      Effect.withParentSpan(span)
+    ))

@@ -7,7 +7,7 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import type { Service as Store } from "../../TokenStore.js"
-import { inSpan } from "../span.js"
+import { defaultTracer, inSpan } from "../span.js"
 import * as Report from "./report.js"
 import { invalidResponse } from "./response.js"
 
@@ -76,10 +76,14 @@ export const exchange = (
       yield* store.invalidate(stored)
     }
     yield* Report.begins(request)
-    const issued = yield* inSpan("TokenIssuer.issue", { root: true }, (span) => {
-      progress.span = span
-      return issuer.issue(request)
-    })
+    const issued = yield* Effect.withFiberRuntime<Token, TokenError>((fiber) =>
+      fiber.currentTracer === defaultTracer
+        ? issuer.issue(request)
+        : inSpan("TokenIssuer.issue", { root: true }, (span) => {
+          progress.span = span
+          return issuer.issue(request)
+        })
+    )
     const now = yield* Clock.currentTimeMillis
     if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* invalidResponse("expires_in")
     const token = tokenThatStays(request, issued, yield* store.current, policy, now)
