@@ -1,6 +1,7 @@
 /**
  * What one more client costs, over a service in memory: `node --expose-gc clientCost.mjs <library> <make|createClient> <idle milliseconds>`.
- * The last argument is how long the process then stays idle with 2,000 clients.
+ * The last argument is how long the process then stays idle with 2,000 clients: that long until V8 has collected what the searches left
+ * behind, and as long again while it is measured.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -78,6 +79,7 @@ const kept = await usedHeap() - before
 const searching = await cpuOf(async () => {
   for (let index = 0; index < warmSearches; index++) await searches[0]()
 })
+await sleep(Number(idleMillis))
 const idling = await cpuOf(() => sleep(Number(idleMillis)))
 console.log(JSON.stringify({
   bytes: kept / clients,
