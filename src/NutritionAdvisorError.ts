@@ -165,8 +165,8 @@ export class TransportError extends tagged<TransportError>()("TransportError", {
 }) {}
 
 /**
- * The client can't use the response: it has a status code that no other error covers, is a redirect, or its body is too large, is not JSON, or doesn't match
- * the schema. `body` is set only if `reason` is "Status".
+ * The client can't use the response: it has a status code that no other error covers, is a redirect, or its body is too large, is not JSON,
+ * or doesn't match the schema. `body` is set only if `reason` is "Status".
  *
  * @since 1.0.0
  * @category errors
@@ -185,7 +185,8 @@ export class UnexpectedResponse extends tagged<UnexpectedResponse>()("Unexpected
 }) {}
 
 /**
- * The license key is not available: the Effect that reads it failed, or the value that it returned can't be a key. If you write that Effect, let it fail with this error.
+ * The license key is not available: the Effect that reads it failed, or the value that it returned can't be a key. If you write that
+ * Effect, let it fail with this error.
  *
  * @since 1.0.0
  * @category errors

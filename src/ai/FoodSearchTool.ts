@@ -27,7 +27,10 @@ export interface Advisor {
  * @category models
  */
 export interface Options {
-  /** The maximum size of a result, in bytes of JSON. A larger payload loses whole elements from the end of its largest array. 32 KiB by default. */
+  /**
+   * The maximum size of a result, in bytes of JSON. A larger payload loses whole elements from the end of its largest array. 32 KiB by
+   * default.
+   */
   readonly maxResultBytes?: number | undefined
   /** The names of the fields to keep in each food, that is, in the objects in arrays. All fields by default. */
   readonly fields?: ReadonlyArray<string> | undefined

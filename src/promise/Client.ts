@@ -37,7 +37,10 @@ type ServiceLayer<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigErr
  * @category models
  */
 export interface ClientOptions extends AdvisorOptions {
-  /** The layer of the HttpClient that sends the requests. It is built at the first call. `fetch` by default; use UndiciClient for heavy traffic. */
+  /**
+   * The layer of the HttpClient that sends the requests. It is built at the first call. `fetch` by default; use UndiciClient for heavy
+   * traffic.
+   */
   readonly httpClient?: ServiceLayer<HttpClient.HttpClient> | undefined
   /** Retries failed searches, and failed GET and HEAD requests. `true`, or the options of RequestRetry. Off by default. */
   readonly retry?: boolean | RequestRetry.Options | undefined
@@ -47,7 +50,10 @@ export interface ClientOptions extends AdvisorOptions {
   readonly cache?: boolean | SearchCache.Options | undefined
   /** The logger for the events of this library, such as pino, winston or `console`. The library logs to standard error by default. */
   readonly logger?: ClientLogger | undefined
-  /** The layer of the cache through which replicas share a token, such as RedisTokenCache.layer. By default, the client doesn't share its token. */
+  /**
+   * The layer of the cache through which replicas share a token, such as RedisTokenCache.layer. By default, the client doesn't share its
+   * token.
+   */
   readonly sharedTokenCache?: ServiceLayer<SharedTokenCache> | undefined
 }
 

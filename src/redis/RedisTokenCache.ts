@@ -34,7 +34,10 @@ export interface Options {
   readonly redis?: RedisOptions | undefined
 }
 
-/** ioredis repeats what it can't decode in its errors, so this checks the URL first. A fragment is the rest of a password with a `#` that isn't encoded. */
+/**
+ * ioredis repeats what it can't decode in its errors, so this checks the URL first. A fragment is the rest of a password with a `#` that
+ * isn't encoded.
+ */
 const isAddress = (text: string) => {
   try {
     const { hash, password, username } = new URL(text)

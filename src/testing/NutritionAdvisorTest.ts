@@ -21,8 +21,8 @@ const failingClient = (failure: Effect.Effect<never, NutritionAdvisorError>): Se
   HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(() => failure, Effect.succeed)
 
 /**
- * Creates a service from the given methods. If you don't pass `searchAs`, it decodes what `search` returns. A call to a method that you didn't pass
- * dies with a message that names the method.
+ * Creates a service from the given methods. If you don't pass `searchAs`, it decodes what `search` returns. A call to a method that you
+ * didn't pass dies with a message that names the method.
  *
  * @since 1.0.0
  * @category constructors

@@ -188,10 +188,10 @@ export interface Options {
   /** The status for a missing or wrong customer identifier; 400 by default ("not shown" in SERVICE.md). */
   readonly missingServiceIdStatus?: number | undefined
   /**
-   * Your own responses, by method and path below the prefix, such as `"GET /v2/plan"`; none by default. Only requests with a valid token and
-   * customer identifier get them. An entry for `"GET /v2/products/napi/food/search/semantic"` replaces the simulated search. If an entry
-   * can never match, building the layer dies with a message that says why. Token routes are such entries: use `provoke`, `respondNext` or
-   * `respondAlways` to replace their responses.
+   * Your own responses, by method and path below the prefix, such as `"GET /v2/plan"`; none by default. Only requests with a valid token
+   * and customer identifier get them. An entry for `"GET /v2/products/napi/food/search/semantic"` replaces the simulated search. If an
+   * entry can never match, building the layer dies with a message that says why. Token routes are such entries: use `provoke`,
+   * `respondNext` or `respondAlways` to replace their responses.
    */
   readonly routes?: Readonly<Record<string, Route>> | undefined
   /** The foods that a search can find; 60 everyday foods by default. */

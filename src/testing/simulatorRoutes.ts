@@ -54,8 +54,8 @@ export const decodedKey = (segment: string): string | undefined => {
 const behindTokenRoute = new RegExp(`^(.*${tokenRoute}).+$`)
 
 /**
- * Replaces what may be a license key with `{key}`: known keys, whatever follows a token route, and, if the request `mayExchange` a key at an
- * unknown route, the last segment.
+ * Replaces what may be a license key with `{key}`: known keys, whatever follows a token route, and, if the request `mayExchange` a key at
+ * an unknown route, the last segment.
  */
 export const withoutKeys = (path: string, licenseKeys: ReadonlySet<string>, mayExchange: boolean): string => {
   const shown = path.replace(behindTokenRoute, "$1{key}").split("/").map((segment) =>

@@ -16,8 +16,8 @@ const decoded = (text: string): string => {
 const patternOf = (plain: string) => plain.replace(/[^\w ]/g, "\\$&").replaceAll(" ", "[ +]")
 
 /**
- * Replaces each secret in a string with `{key}`, `{token}` or `{id}`, however it is encoded. `sent` contains the token and the identifier in
- * the headers of the request, which the simulator may not know.
+ * Replaces each secret in a string with `{key}`, `{token}` or `{id}`, however it is encoded. `sent` contains the token and the identifier
+ * in the headers of the request, which the simulator may not know.
  */
 export const hidden = (
   text: string,

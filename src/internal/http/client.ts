@@ -122,7 +122,9 @@ class Call extends Timed implements Receiver {
   }
 }
 
-/** The caller cancels the call through the slot. The canceler of `Effect.async` would be lost if an interruption came right after the start. */
+/**
+ * The caller cancels the call through the slot. The canceler of `Effect.async` would be lost if an interruption came right after the start.
+ */
 const callOf =
   (kind: RequestKind, timeouts: Timeouts | undefined, slot: CallSlot) =>
   <Req extends Request>(dispatch: Dispatch<Req>, request: Req): Ending =>

@@ -8,12 +8,15 @@ import * as ScheduleIntervals from "effect/ScheduleIntervals"
 import { type CheckedPolicy, type Lifetime, windowOf } from "../../RefreshPolicy.js"
 import { longestRetryAfter } from "../retryAfter.js"
 
-/** The longest time between two checks of a token, in milliseconds. It is short, so that a check soon follows a suspension or a change of the clock. */
+/**
+ * The longest time between two checks of a token, in milliseconds. It is short, so that a check soon follows a suspension or a change of
+ * the clock.
+ */
 export const longestPause = 60_000
 
 /**
- * The time between two checks of a token with this lifetime, in milliseconds: a minute, or a quarter of its window if that is shorter. It is
- * never below 1.25 seconds, so that jittered checks are at least a second apart.
+ * The time between two checks of a token with this lifetime, in milliseconds: a minute, or a quarter of its window if that is shorter. It
+ * is never below 1.25 seconds, so that jittered checks are at least a second apart.
  */
 export const pauseOf = (policy: CheckedPolicy, life: Lifetime): number =>
   Math.min(longestPause, Math.max(1_250, windowOf(policy, life) / 4))
