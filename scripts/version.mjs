@@ -6,4 +6,4 @@ const { version } = JSON.parse(await readFile(new URL("../package.json", import.
 const module =
   `/** Written by \`npm version\`: JSON can't be imported in every runtime. */\nexport const version = "${version}"\n`
 
-await writeFile(new URL("../src/internal/version.ts", import.meta.url), module)
+await writeFile(new URL("../src/internal/settings/version.ts", import.meta.url), module)

@@ -16,22 +16,22 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type { RunInBackground } from "./internal/background.js"
-import * as Background from "./internal/background.js"
-import * as Environment from "./internal/environment.js"
-import * as HttpClientBoundary from "./internal/http/client.js"
 import * as Platform from "./internal/http/platform.js"
+import * as Send from "./internal/http/send.js"
 import * as ServiceResponse from "./internal/http/serviceResponse.js"
 import * as Timeouts from "./internal/http/timeouts.js"
 import * as Url from "./internal/http/url.js"
-import * as Metrics from "./internal/metrics.js"
+import * as Environment from "./internal/options/environment.js"
 import * as Authorized from "./internal/request/authorized.js"
 import * as Build from "./internal/request/build.js"
 import { makeDecode } from "./internal/request/decode.js"
 import { makeRunner } from "./internal/request/run.js"
 import { withIteratorsRead, withOptions } from "./internal/request/searchOptions.js"
-import * as Settings from "./internal/settings.js"
-import * as TokenSource from "./internal/tokenSource.js"
+import * as TokenSource from "./internal/request/tokenSource.js"
+import type { RunInBackground } from "./internal/runtime/background.js"
+import * as Background from "./internal/runtime/background.js"
+import * as Settings from "./internal/settings/settings.js"
+import * as Metrics from "./internal/telemetry/metrics.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
 import type * as SharedTokenIssuer from "./SharedTokenIssuer.js"
@@ -132,7 +132,7 @@ const fromTokens = (
 ): Effect.Effect<Service, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
     const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
-    const send = HttpClientBoundary.make(yield* HttpClient.HttpClient, timeouts)
+    const send = Send.make(yield* HttpClient.HttpClient, timeouts)
     const authorized = Authorized.make(settings, tokens, send)
     const server = Url.serverAttributes(settings.baseUrl)
     const runSearch = makeRunner("search", server)

@@ -9,8 +9,8 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { sentenceOf } from "./internal/sentences.js"
-import { isPermanent } from "./internal/transportCodes.js"
+import { sentenceOf } from "./internal/errors/sentences.js"
+import { isPermanent } from "./internal/errors/transportCodes.js"
 
 /**
  * The schema of `operation`, the call that failed: the token exchange, a food search, or a request through the authorized client.

@@ -7,9 +7,9 @@
 import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Record from "effect/Record"
-import { check, count, millis } from "./internal/check.js"
-import { rejectUnknown } from "./internal/options.js"
-import { longestRetryAfter } from "./internal/retryAfter.js"
+import { longestRetryAfter } from "./internal/errors/retryAfter.js"
+import { check, count, millis } from "./internal/options/check.js"
+import { rejectUnknown } from "./internal/options/declarations.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /** The start and the end of a token's lifetime. @internal */

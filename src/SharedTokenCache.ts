@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { currentMonotonicMillis } from "./internal/clock.js"
+import { currentMonotonicMillis } from "./internal/runtime/clock.js"
 
 /**
  * The cache failed. Searches never fail with this error: SharedTokenIssuer logs a warning and exchanges the license key itself.

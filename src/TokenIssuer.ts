@@ -13,12 +13,12 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "./AccessToken.js"
-import { monotonicMillis } from "./internal/clock.js"
-import * as HttpClientBoundary from "./internal/http/client.js"
+import { retryAfterMillis } from "./internal/errors/retryAfter.js"
+import * as Send from "./internal/http/send.js"
 import * as ServiceResponse from "./internal/http/serviceResponse.js"
 import * as Url from "./internal/http/url.js"
-import { retryAfterMillis } from "./internal/retryAfter.js"
-import * as Settings from "./internal/settings.js"
+import { monotonicMillis } from "./internal/runtime/clock.js"
+import * as Settings from "./internal/settings/settings.js"
 import { betweenAttempts } from "./internal/token/delays.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
 import * as TokenResponse from "./internal/token/response.js"
@@ -100,7 +100,7 @@ export const fromSettings = (
   { baseUrl, licenseKey, exchangeHeaders, refresh, serviceId, tokenRoute, tokenTimeout }: Settings.ExchangeSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
-    const send = HttpClientBoundary.make(client)
+    const send = Send.make(client)
     const attributes = { ...Url.serverAttributes(baseUrl), "http.request.method": "POST", "url.template": tokenRoute }
 
     const exchange = (key: Redacted.Redacted<string>): Effect.Effect<AccessToken, TokenError> =>

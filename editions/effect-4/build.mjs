@@ -126,7 +126,10 @@ const translateAll = () => {
     write(path, read(root, path))
   }
   write("tsconfig.json", read(root, "tsconfig.json").replace(`"noUnusedLocals": true`, `"noUnusedLocals": false`))
-  write("src/internal/version.ts", read(root, "src/internal/version.ts").replace(/"[^"]*"/, JSON.stringify(version)))
+  write(
+    "src/internal/settings/version.ts",
+    read(root, "src/internal/settings/version.ts").replace(/"[^"]*"/, JSON.stringify(version))
+  )
   write("README.md", readme())
   write("package.json", JSON.stringify(manifest(), null, 2))
   symlinkSync(join(edition, "node_modules"), join(out, "node_modules"), "junction")

@@ -15,11 +15,11 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { respond, serviceOf, SimulatorCore } from "./simulatorCore.js"
-import * as SimulatorHttp from "./simulatorHttp.js"
-import type { Options, SeenRequest, Service } from "./simulatorModel.js"
-import { checkRoutes, routeOf } from "./simulatorRoutes.js"
-import { demoKey } from "./simulatorTokens.js"
+import { respond, serviceOf, SimulatorCore } from "../internal/simulator/core.js"
+import * as SimulatorHttp from "../internal/simulator/http.js"
+import type { Options, SeenRequest, Service } from "../internal/simulator/model.js"
+import { checkRoutes, routeOf } from "../internal/simulator/routes.js"
+import { demoKey } from "../internal/simulator/tokens.js"
 
 /**
  * A base URL for the simulator in memory, which responds at any address.
@@ -37,7 +37,7 @@ export const baseUrl = "https://nutrition-advisor.invalid"
  */
 export const licenseKey: Redacted.Redacted<string> = Redacted.make(demoKey)
 
-export { type Fault, faults } from "./Fault.js"
+export { type Fault, faults } from "../internal/simulator/fault.js"
 export type {
   Counters,
   Operation,
@@ -49,7 +49,7 @@ export type {
   Service,
   SimulatedResponse,
   State
-} from "./simulatorModel.js"
+} from "../internal/simulator/model.js"
 
 /**
  * Controls the simulated service, and shows what it received.
@@ -118,7 +118,7 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | 
 
 /** Imported on demand, because it needs modules of Node. */
 const pageOf = (core: SimulatorCore) =>
-  Effect.flatMap(Effect.promise(() => import("./simulatorPage.js")), (module) => module.make(core))
+  Effect.flatMap(Effect.promise(() => import("../internal/simulator/page/page.js")), (module) => module.make(core))
 
 /**
  * The simulator on a port, with any HttpServer of the platform.

@@ -1,8 +1,8 @@
 import { expect, it } from "@effect/vitest"
 import { Either } from "effect"
 import { mcpArguments, usage } from "../../src/internal/ai/mcpArguments.js"
-import { variableOf, variablesOf } from "../../src/internal/environment.js"
-import { client } from "../../src/internal/settings.js"
+import { variableOf, variablesOf } from "../../src/internal/options/environment.js"
+import { client } from "../../src/internal/settings/settings.js"
 
 const none = { help: false, version: false, simulator: false, maxResultBytes: undefined, fields: undefined }
 

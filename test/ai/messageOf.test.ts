@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { isClientError, messageOf } from "../../src/internal/ai/messageOf.js"
-import { sharedClient } from "../../src/internal/settings.js"
+import { sharedClient } from "../../src/internal/settings/settings.js"
 
 const {
   BadRequest,

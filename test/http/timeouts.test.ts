@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import { vi } from "vitest"
-import * as Background from "../../src/internal/background.js"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
+import * as Background from "../../src/internal/runtime/background.js"
 import { test } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
 

@@ -2,9 +2,9 @@ import { expect, it } from "@effect/vitest"
 import { RefreshPolicy, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { variableOf, variablesOf } from "../../src/internal/environment.js"
-import * as Settings from "../../src/internal/settings.js"
-import { version } from "../../src/internal/version.js"
+import { variableOf, variablesOf } from "../../src/internal/options/environment.js"
+import * as Settings from "../../src/internal/settings/settings.js"
+import { version } from "../../src/internal/settings/version.js"
 import { read } from "../support/readme/blocks.js"
 
 type Declared = Readonly<Record<string, object>>
@@ -40,7 +40,7 @@ const docsOf = (path: string): Readonly<Record<string, string>> => {
 }
 
 it.each<readonly [string, Declared]>([
-  ["src/internal/settings.ts", Settings.sharedClient],
+  ["src/internal/settings/settings.ts", Settings.sharedClient],
   ["src/RefreshPolicy.ts", policy],
   ["src/RequestRetry.ts", RequestRetry.declarations],
   ["src/SearchCache.ts", SearchCache.declarations],

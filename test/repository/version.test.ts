@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { expect, it } from "@effect/vitest"
-import { version } from "../../src/internal/version.js"
+import { version } from "../../src/internal/settings/version.js"
 
 const manifest: { readonly version: string } = JSON.parse(readFileSync("package.json", "utf8"))
 

@@ -10,7 +10,7 @@ import {
   TokenProvider
 } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { version } from "../../src/internal/version.js"
+import { version } from "../../src/internal/settings/version.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor, settings } from "../support/doubles/simulatedAdvisor.js"
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
-import * as Settings from "../../src/internal/settings.js"
+import * as Settings from "../../src/internal/settings/settings.js"
 
 type Options = Parameters<typeof Settings.parseSharedClient>[0]
 

@@ -1,8 +1,8 @@
 /** The command line of the MCP program. */
 import * as Either from "effect/Either"
-import { parseArguments } from "../arguments.js"
-import { namesIn, variableOf, variablesOf } from "../environment.js"
-import { client } from "../settings.js"
+import { parseArguments } from "../options/arguments.js"
+import { namesIn, variableOf, variablesOf } from "../options/environment.js"
+import { client } from "../settings/settings.js"
 
 const needed = ["baseUrl", "licenseKey"]
 

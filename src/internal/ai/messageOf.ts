@@ -4,9 +4,9 @@ import {
   isNutritionAdvisorError,
   type NutritionAdvisorError
 } from "../../NutritionAdvisorError.js"
-import { variableOf, variablesOf } from "../environment.js"
-import { inParentheses } from "../sentences.js"
-import { sharedClient } from "../settings.js"
+import { inParentheses } from "../errors/sentences.js"
+import { variableOf, variablesOf } from "../options/environment.js"
+import { sharedClient } from "../settings/settings.js"
 
 type ClientError = NutritionAdvisorError | ConfigurationError
 

@@ -2,7 +2,7 @@ type Fetch = typeof globalThis.fetch
 
 type FaultCode = "ERR_NO_FETCH" | "ERR_FETCH_RESPONSE"
 
-/** Creates the error for a fetch that can't be used. `internal/transportCodes` has the advice for its code. */
+/** Creates the error for a fetch that can't be used. `errors/transportCodes` has the advice for its code. */
 export const fault = (code: FaultCode, cause?: unknown): Error => Object.assign(new Error(code, { cause }), { code })
 
 const missing: Fetch = () => Promise.reject(fault("ERR_NO_FETCH"))

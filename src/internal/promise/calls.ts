@@ -10,7 +10,7 @@ import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, type Operation, TransportError } from "../../NutritionAdvisorError.js"
 import type { CallLimits } from "../../promise/Client.js"
-import { closed } from "../closed.js"
+import { closed } from "../errors/closed.js"
 import { asConfigurationError } from "./configError.js"
 
 type Signal = CallLimits["signal"]

@@ -1,8 +1,8 @@
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as ConfigError from "effect/ConfigError"
 import { ConfigurationError } from "../../NutritionAdvisorError.js"
-import { variableOf } from "../environment.js"
-import * as Settings from "../settings.js"
+import { variableOf } from "../options/environment.js"
+import * as Settings from "../settings/settings.js"
 
 const fieldOf = (variable: string) => Object.keys(Settings.sharedClient).find((field) => variableOf(field) === variable)
 

@@ -6,10 +6,10 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import type { Options, SharedOptions } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
-import { check, type Checked } from "../check.js"
-import * as Environment from "../environment.js"
-import { type Declarations, rejectUnknown } from "../options.js"
-import * as Settings from "../settings.js"
+import { check, type Checked } from "../options/check.js"
+import { type Declarations, rejectUnknown } from "../options/declarations.js"
+import * as Environment from "../options/environment.js"
+import * as Settings from "../settings/settings.js"
 
 type Key = string | Redacted.Redacted<string>
 

@@ -8,7 +8,7 @@ import { connectionHeaders, isHeaderField } from "../http/header.js"
 import type { DataOperation } from "../http/serviceResponse.js"
 import { sendable } from "../http/upload.js"
 import * as Url from "../http/url.js"
-import type { DataSettings } from "../settings.js"
+import type { DataSettings } from "../settings/settings.js"
 import { presentHeaders, type ReadOptions } from "./searchOptions.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"

@@ -1,4 +1,4 @@
-import { byLabel } from "../metrics.js"
+import { byLabel } from "../telemetry/metrics.js"
 
 const retried = "Retries of failed searches and requests, and those that were skipped because the budget was used up"
 export const retries = byLabel("retries_total", "outcome", ["Retried", "OutOfBudget"], retried)

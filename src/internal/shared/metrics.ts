@@ -1,4 +1,4 @@
-import { byLabel } from "../metrics.js"
+import { byLabel } from "../telemetry/metrics.js"
 
 export const sharedTokens = byLabel(
   "shared_tokens_total",

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
-import * as Settings from "../settings.js"
+import * as Settings from "../settings/settings.js"
 
 /**
  * The license key that a wrapping issuer has already read. The wrapped issuer must use the same one, even if the key is rotated between

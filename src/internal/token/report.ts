@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
-import * as Metrics from "../metrics.js"
-import type { Exchanged } from "./exchange.js"
+import * as Metrics from "../telemetry/metrics.js"
+import type { Exchanged } from "./replaceToken.js"
 
 /** An annotation costs more than a log line that is dropped, so it is only added if debug lines are logged. */
 const debug = (message: string, labels: Readonly<Record<string, unknown>>) =>

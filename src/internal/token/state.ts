@@ -4,9 +4,9 @@ import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Failure } from "../../TokenProvider.js"
-import type { Moment } from "../clock.js"
-import { closed } from "../closed.js"
-import { retryAfterMillis } from "../retryAfter.js"
+import { closed } from "../errors/closed.js"
+import { retryAfterMillis } from "../errors/retryAfter.js"
+import type { Moment } from "../runtime/clock.js"
 import { backoffAfter } from "./delays.js"
 
 // Transitions are pure: each one gets the current time. Backoff and cool-down use the monotonic clock, in milliseconds.

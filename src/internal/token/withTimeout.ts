@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Predicate from "effect/Predicate"
 import { TransportError } from "../../NutritionAdvisorError.js"
-import { currentMonotonicMillis, monotonicMillis } from "../clock.js"
+import { currentMonotonicMillis, monotonicMillis } from "../runtime/clock.js"
 
 /**
  * Fails with `onTimeout` when the timer ends, and ends at once if it is interrupted. This holds even if the effect can't be

@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Effect } from "effect"
 import { usage } from "../../../src/internal/ai/mcpArguments.js"
-import { version } from "../../../src/internal/version.js"
+import { version } from "../../../src/internal/settings/version.js"
 import * as Wire from "../../support/doubles/Wire.js"
 import * as Program from "../Program.js"
 

@@ -1,0 +1,16 @@
+import { invalidData } from "../effect3.js"
+
+/** The error names the variable here, because Effect 4 adds no path to an error of a Config. */
+const optional = <A>(variable: string, expected: string, parse: (text: string) => Option.Option<A>) =>
+  Config.String(variable).pipe(
+    Config.mapEffect((text): Effect.Effect<A | undefined, ConfigError.ConfigError> =>
+      text.trim() === ""
+        ? Effect.succeed(undefined)
+        : Effect.mapError(
+          Effect.fromOption(parse(text.trim())),
+          () => invalidData([variable], `must be ${expected}`)
+        )
+    ),
+    Config.option,
+    Config.map(Option.getOrUndefined)
+  )

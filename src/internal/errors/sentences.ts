@@ -1,0 +1,117 @@
+import type { ConfigurationError, ForbiddenReason, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { adviceOf, isBroken } from "./transportCodes.js"
+
+type AnyError = NutritionAdvisorError | ConfigurationError
+
+const callNames = { token: "The token exchange", search: "The search", request: "The request" }
+
+const callOf = ({ operation }: Pick<NutritionAdvisorError, "operation">) => callNames[operation]
+
+const retryText = (retryAfter: number | undefined) =>
+  retryAfter === undefined ? "Try again later." : `Try again in ${Math.ceil(retryAfter)} s.`
+
+export const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
+
+/** Points to the body of a response, in which the service may name the cause. */
+const hintAtBody = (body: unknown) =>
+  body === undefined ? "" : " The error's body field contains the response body, redacted."
+
+const hintAtIssue = (issue: unknown) =>
+  issue === undefined ? "" : " The error's issue field describes the mismatch, redacted."
+
+const sharedAdvice = {
+  key: "Check the license key, baseUrl and tokenRoute, and any proxy between you and the service.",
+  request: "Correct the request. If every request is rejected, check serviceId.",
+  license:
+    "Check that the license covers this call, that serviceId is correct, and that no proxy is rejecting the request."
+}
+
+/** The rest of the sentence after "was rejected". */
+const forbiddenTexts: Record<ForbiddenReason, string> = {
+  RejectedAgain: `, even with a new token. ${sharedAdvice.license}`,
+  TokenUnchanged: `, and the token exchange returned the same token again. ${sharedAdvice.license}`,
+  CoolingDown:
+    `, and the token can't be renewed again yet. ${sharedAdvice.license} Another program with this key may be revoking your tokens.`,
+  KeyRejected: `. ${sharedAdvice.key}`,
+  BodyNotReplayable: ". The token was renewed, but a streamed body can't be sent twice. Send the request again."
+}
+
+const transportTexts = {
+  Timeout: {
+    what: "timed out",
+    advice: "Check for a firewall or proxy that drops the connection, or raise tokenTimeout or requestTimeout."
+  },
+  Aborted: { what: "was cut off before the response was complete", advice: "Try again." },
+  Closed: { what: "failed because the client is closed", advice: "Create a new client." },
+  Broken: {
+    what: "got a response that is not valid HTTP, or whose headers are too large",
+    advice: "Check the base URL and your proxy."
+  },
+  Connection: {
+    what: "could not reach the service",
+    advice:
+      "Check the base URL, the network and your proxy. In a test, also check any fetch mock or HttpClient wrapper."
+  }
+}
+
+const unexpectedTexts = {
+  Status: { what: "an unexpected status code", advice: "Check the request, its path and baseUrl." },
+  Redirect: { what: "a redirect, which is never followed", advice: "Check baseUrl." },
+  TooLarge: { what: "a response body that is too large", advice: "Raise maxResponseBytes." },
+  NotJson: {
+    what: "a response body that is empty or not JSON",
+    advice: "Check baseUrl: a proxy or login page may be responding instead."
+  },
+  Schema: { what: "JSON that doesn't match the schema", advice: "Check the schema." },
+  Token: {
+    what: "JSON that is not a token response",
+    advice: "Check baseUrl and tokenRoute: a proxy may be responding instead."
+  }
+}
+
+/** The message of each error: what happened, and what to do. */
+const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } = {
+  BadRequest: (error) => {
+    const { body, detail, operation, status } = error
+    if (status === undefined) return `${callOf(error)} was not sent${inParentheses(detail)}. Correct the request.`
+    const advice = operation === "token" ? sharedAdvice.key : sharedAdvice.request
+    return `${callOf(error)} was rejected with status ${status}${inParentheses(detail)}. ${advice}${hintAtBody(body)}`
+  },
+  ServerError: (error) => `${callOf(error)} failed with status ${error.status}. ${retryText(error.retryAfter)}`,
+  Forbidden: (error) =>
+    `${callOf(error)} was rejected (status ${error.status})${forbiddenTexts[error.reason]}${hintAtBody(error.body)}`,
+  MissingServiceId: (error) =>
+    `${callOf(error)} returned no customer identifier (customer_id). ` +
+    "Set serviceId to the one on your product dashboard.",
+  TooManyRequests: (error) => {
+    const what = error.status === undefined
+      ? "was not sent, to stay within the rate limit"
+      : `exceeded the rate limit of the service (status ${error.status})`
+    return `${callOf(error)} ${what}. ${retryText(error.retryAfter)}`
+  },
+  TransportError: (error) => {
+    const { code, reason } = error
+    const { advice, what } = transportTexts[isBroken(code) ? "Broken" : reason]
+    return `${callOf(error)} ${what}${inParentheses(code)}. ${adviceOf(code) ?? advice}`
+  },
+  UnexpectedResponse: (error) => {
+    const { body, field, issue, operation, reason, status } = error
+    const isOfToken = operation === "token"
+    const { what, ...others } = unexpectedTexts[isOfToken && reason === "Schema" ? "Token" : reason]
+    // A custom issuer may return a token that has already expired.
+    const fault = field === "expires_in" ? "missing, invalid or expired" : "missing or invalid"
+    const shown = field === undefined ? what : `JSON with a ${fault} ${field}`
+    const advice = isOfToken ? unexpectedTexts.Token.advice : others.advice
+    return `${callOf(error)} got ${shown} (status ${status}). ${advice}${hintAtBody(body)}${hintAtIssue(issue)}`
+  },
+  LicenseKeyUnavailable: ({ detail }) =>
+    `The license key is not available${inParentheses(detail)}. Check where your application reads it from.`,
+  ConfigurationError: ({ field, rule = "has a value that the client can't use", variable }) => {
+    const settings = rule.startsWith("are ") ? "settings" : "setting"
+    return `The ${settings} ${field}${inParentheses(variable === field ? undefined : variable)} ${rule}.`
+  }
+}
+
+/** Returns the message of an error. A prototype has no tag, so its message is empty: the mocks of Jest and Vitest read it. */
+export const sentenceOf = <E extends AnyError>(error: E): string =>
+  (sentences[error._tag] as ((error: E) => string) | undefined)?.(error) ?? ""

@@ -1,0 +1,85 @@
+/** The codes of a TransportError: its reason, what to check first, and whether the same request can ever succeed. */
+import type { TransportError } from "../../NutritionAdvisorError.js"
+
+/** The code for a port that fetch blocks. The error of fetch has no code. */
+export const badPort = "BAD_PORT"
+
+/** Codes, and what to check first. The first row that matches counts. */
+type Table = ReadonlyArray<readonly [code: RegExp, advice: string]>
+
+/** A later request may succeed. */
+const transient: Table = [
+  [/^ECONNREFUSED$/, "Check that the service is listening at the base URL. If you have a proxy, check that too."],
+  [
+    /^ENOTFOUND$/,
+    "Check the host name in the base URL and your DNS settings. If you have a proxy, check that the client uses it."
+  ],
+  [/^EAI_AGAIN$/, "Check your DNS settings."],
+  [/^UND_ERR_ABORTED$|PROXY_TUNNEL/, "Check that your proxy lets the client through."],
+  [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, and check for a firewall or proxy in between."],
+  [/^EPROTO$/, "Check the base URL: its port may not use https, or may use a different version of TLS."]
+]
+
+/** The same request fails until someone changes something. */
+const permanent: Table = [
+  [
+    new RegExp(`^${badPort}$`),
+    "fetch blocks the port in baseUrl, as browsers do: use another port, or another client such as UndiciClient."
+  ],
+  [/SELF_SIGNED|^UNABLE_TO_/, "Check the base URL, or make Node trust the certificate with NODE_EXTRA_CA_CERTS."],
+  [
+    /ALTNAME|^HOSTNAME_MISMATCH$/,
+    "Check the host name in the base URL: the service's certificate is for a different host."
+  ],
+  [
+    /^CERT_|^INVALID_(CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$|^ERROR_IN_CERT_/,
+    "Check the service's certificate and the clock of this machine."
+  ],
+  [
+    /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST)/,
+    "Check the base URL: its port may not use https, or a proxy may be responding instead."
+  ],
+  [
+    /_SSL_.*(PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|UNKNOWN_PROTOCOL)/,
+    "Check the base URL: its port may use a different version of TLS."
+  ],
+  [
+    /_SSL_.*CERTIFICATE_REQUIRED|_SSL_.*ALERT_(BAD|UNSUPPORTED|NO)_CERTIFICATE|_SSL_.*ALERT_CERTIFICATE_/,
+    "The service requires a client certificate: configure the HTTP client with one that the service accepts."
+  ],
+  [
+    /_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|LEGACY_RENEGOTIATION|UNRECOGNIZED_NAME|UNKNOWN_CA|ALERT_ACCESS_DENIED|KEY_TOO_SMALL|NO_CIPHERS|NO_SHARED_CIPHER|UNSUPPORTED_CERTIFICATE)/,
+    "The client and the service have no TLS settings in common: compare versions, ciphers and certificates."
+  ],
+  [/^ERR_NO_FETCH$/, "This process has no fetch: choose another HttpClient, such as UndiciClient."],
+  [
+    /^ERR_FETCH_RESPONSE$/,
+    "The fetch function did not return a readable Response: check what replaces globalThis.fetch."
+  ],
+  [/^ERR_ACCESS_DENIED$/, "Start Node with --allow-net."],
+  [/^UND_ERR_(DESTROYED|CLOSED)$/, "Your undici dispatcher is closed: keep it open until the client is closed."],
+  [
+    /^(UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_(INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)|UNESCAPED_CHARACTERS|SOCKET_BAD_PORT|HTTP_(INVALID_HEADER_VALUE|CONTENT_LENGTH_MISMATCH)))$/,
+    "The HTTP client refuses to send this request: check baseUrl, the headers and any wrappers of the client."
+  ]
+]
+
+const adviceIn = (table: Table, code = "") => table.find(([pattern]) => pattern.test(code))?.[1]
+
+export const adviceOf = (code: string | undefined): string | undefined =>
+  adviceIn(transient, code) ?? adviceIn(permanent, code)
+
+/** Checks whether a retry is pointless, as after a rejected certificate. */
+export const isPermanent = (code: string | undefined): boolean => adviceIn(permanent, code) !== undefined
+
+/** Checks whether the response was not valid HTTP, or its headers were too large. */
+export const isBroken = (code: string | undefined): boolean =>
+  /^HPE_|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/.test(code ?? "")
+
+/** Returns the reason of a failure. `hasHead` tells whether the head of the response was received. */
+export const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] =>
+  /TIMEOUT|TIMEDOUT/.test(code)
+    ? "Timeout"
+    : hasHead || /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$/.test(code)
+    ? "Aborted"
+    : "Connection"

@@ -1,0 +1,41 @@
+import * as Duration from "effect/Duration"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import { ConfigurationError } from "../../NutritionAdvisorError.js"
+
+/** A valid option in the form that the client uses, or the rule that it breaks. */
+export type Checked<A> = Either.Either<A, ConfigurationError>
+
+type Rule = readonly [holds: boolean, rule: string]
+
+/** Fails with the first rule that doesn't hold. */
+export const check = (field: string, ...rules: ReadonlyArray<Rule>): Checked<void> => {
+  const broken = rules.find(([holds]) => !holds)
+  return broken === undefined ? Either.void : Either.left(new ConfigurationError({ field, rule: broken[1] }))
+}
+
+/** Returns the value if all rules hold. */
+export const checkValue = <A>(value: A, field: string, ...rules: ReadonlyArray<Rule>): Checked<A> =>
+  Either.map(check(field, ...rules), () => value)
+
+/** Returns a duration in milliseconds, or NaN if the value is not a duration. */
+export const toMillis = (value: Duration.DurationInput): number =>
+  Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
+
+/** Parses a duration into milliseconds. It must be short enough for a timer. */
+export const millis = (value: Duration.DurationInput, field: string): Checked<number> => {
+  const millis = toMillis(value)
+  const rule = "must be a duration above zero and below 2^31 milliseconds (24.8 days)"
+  return checkValue(millis, field, [millis > 0 && millis < 2 ** 31, rule])
+}
+
+export const count = (value: number, field: string): Checked<number> =>
+  checkValue(value, field, [Number.isSafeInteger(value) && value > 0, "must be a whole number above 0"])
+
+/** Duration itself converts negative numbers and NaN to zero. */
+const isZero = (value: Duration.DurationInput) =>
+  Option.exists(Duration.decodeUnknown(value), Duration.isZero) && !/^-|NaN/.test(String(value))
+
+/** Parses a duration that may be zero into milliseconds. */
+export const pause = (value: Duration.DurationInput, field: string): Checked<number> =>
+  isZero(value) ? Either.right(0) : millis(value, field)

@@ -1,0 +1,91 @@
+import * as Config from "effect/Config"
+import * as ConfigError from "effect/ConfigError"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import { ConfigurationError } from "../../NutritionAdvisorError.js"
+import type { Declarations } from "./declarations.js"
+
+export const variableOf = (field: string) =>
+  `NUTRITION_ADVISOR_${field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+
+/** Reads a variable that has to be set. `Config.redacted` would not report which one is missing. */
+export const required = (variable: string): Config.Config<string> => Config.string(variable)
+
+/** Reads a variable; undefined if it is blank or not set. Errors don't repeat the value, because it may be a misplaced secret. */
+const optional = <A>(variable: string, expected: string, parse: (text: string) => Option.Option<A>) =>
+  Config.string(variable).pipe(
+    Config.mapOrFail((text): Either.Either<A | undefined, ConfigError.ConfigError> =>
+      text.trim() === ""
+        ? Either.right(undefined)
+        : Either.fromOption(parse(text.trim()), () => ConfigError.InvalidData([], `must be ${expected}`))
+    ),
+    Config.option,
+    Config.map(Option.getOrUndefined)
+  )
+
+export const text = (variable: string) => optional(variable, "a string", Option.some)
+
+export const duration = (variable: string) =>
+  optional(variable, "a duration with its unit, such as \"10 seconds\"", Duration.decodeUnknown)
+
+export const wholeNumber = (variable: string) =>
+  optional(variable, "a whole number", (text) => /^[+-]?\d+$/.test(text) ? Option.some(Number(text)) : Option.none())
+
+const flags = new Map(
+  Object.entries({ true: true, yes: true, on: true, 1: true, false: false, no: false, off: false, 0: false })
+)
+
+export const flag = (variable: string) =>
+  optional(variable, "true or false", (text) => Option.fromNullable(flags.get(text.toLowerCase())))
+
+/** The names in a list with commas between them. */
+export const namesIn = (text: string): ReadonlyArray<string> =>
+  text.split(",").map((name) => name.trim()).filter((name) => name !== "")
+
+export const names = (variable: string) =>
+  optional(variable, "names with commas between them", (text) => Option.some(namesIn(text)))
+
+/** Reads the variables of the options that have one. */
+export const variablesOf = <Options = object>(
+  declarations: Partial<Declarations<NoInfer<Options>>>,
+  nameOf = variableOf
+): Config.Config.Wrap<Options> & object =>
+  Record.getSomes(
+    Record.map(
+      declarations as Record.ReadonlyRecord<string, Declarations<Options>[keyof Options]>,
+      ({ variable }, field) => Option.fromNullable(variable?.(nameOf(field)))
+    )
+  ) as Config.Config.Wrap<Options> & object
+
+/** Calls `make` with the given options, and reads the others from variables. A ConfigurationError names the variable. */
+export const makeFrom = <O extends object, A, R>(
+  given: Partial<Config.Config.Wrap<O>>,
+  declarations: Partial<Declarations<O>>,
+  make: (settings: O) => Effect.Effect<A, ConfigurationError, R>,
+  nameOf = variableOf
+): Effect.Effect<A, ConfigurationError | ConfigError.ConfigError, R> => {
+  const set = Record.filter(given, Predicate.isNotUndefined)
+  const config = Config.isConfig(given)
+    ? given as Config.Config<O>
+    : Config.unwrap<O>({ ...variablesOf(declarations, nameOf), ...set })
+  const named = (error: ConfigurationError, settings: O) => {
+    const isSet = Object.entries(settings).some(([field, value]) => field === error.field && value !== undefined)
+    const isRead = isSet && !Config.isConfig(given) && !(error.field in set)
+    return isRead ? new ConfigurationError({ ...error, variable: nameOf(error.field) }) : error
+  }
+  return Effect.flatMap(config, (settings) => Effect.mapError(make(settings), (error) => named(error, settings)))
+}
+
+/** Builds a layer in the same way. */
+export const layerFrom = <O extends object, A, R>(
+  given: Partial<Config.Config.Wrap<O>>,
+  declarations: Declarations<O>,
+  layer: (settings: O) => Layer.Layer<A, ConfigurationError, R>,
+  nameOf = variableOf
+): Layer.Layer<A, ConfigurationError | ConfigError.ConfigError, R> =>
+  Layer.scopedContext(makeFrom(given, declarations, (settings) => Layer.build(layer(settings)), nameOf))

@@ -1,0 +1,51 @@
+import * as Cause from "effect/Cause"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type { NutritionAdvisorError } from "../../../NutritionAdvisorError.js"
+import { longestRetryAfter } from "../../errors/retryAfter.js"
+
+/** Whether requests have to wait because of a 429. All times are in milliseconds on the monotonic clock. */
+export type Hold =
+  | { readonly _tag: "Open" }
+  /** No request is sent before `until`, and then only one. */
+  | { readonly _tag: "Held"; readonly until: number }
+  /** One request, the probe, was let through. The others wait for its response, or until the next one replaces it at `until`. */
+  | { readonly _tag: "Probing"; readonly probe: object; readonly since: number; readonly until: number }
+
+export const open: Hold = { _tag: "Open" }
+
+/** How long the other requests wait for the response to a probe. */
+const probeMillis = 5_000
+
+/** Returns how long a request has to wait before it may be sent. */
+export const wait = (hold: Hold, request: object, now: number): number =>
+  hold._tag === "Open" || (hold._tag === "Probing" && hold.probe === request) ? 0 : Math.max(0, hold.until - now)
+
+/** Lets a request through, which becomes the probe if there is a hold. */
+export const permit = (hold: Hold, request: object, now: number): Hold =>
+  hold._tag === "Open"
+    ? hold
+    : { _tag: "Probing", probe: request, since: hold._tag === "Held" ? now : hold.since, until: now + probeMillis }
+
+/** Whether the error is a response to the request itself, and not to an exchange of the license key. */
+const isResponse = (error: NutritionAdvisorError) =>
+  error.operation !== "token" && "status" in error && error.status !== undefined
+
+/** Updates the hold after a request that was let through at `permittedAt` has ended. */
+export const end = (
+  hold: Hold,
+  request: object,
+  permittedAt: number,
+  exit: Exit.Exit<unknown, NutritionAdvisorError>,
+  now: number
+): Hold => {
+  const failure = Exit.isFailure(exit) ? Cause.failureOption(exit.cause) : Option.none()
+  const response = Option.getOrUndefined(Option.filter(failure, isResponse))
+  if (response?._tag === "TooManyRequests") {
+    const until = now + Math.min(longestRetryAfter, (response.retryAfter ?? 1) * 1000)
+    return { _tag: "Held", until: hold._tag === "Held" ? Math.max(hold.until, until) : until }
+  }
+  if (hold._tag !== "Probing" || permittedAt < hold.since) return hold
+  if (Exit.isSuccess(exit) || response !== undefined) return open
+  return hold.probe === request ? { ...hold, until: now } : hold
+}

@@ -1,0 +1,318 @@
+import * as Config from "effect/Config"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import type { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
+import * as RefreshPolicy from "../../RefreshPolicy.js"
+import { connectionHeaders, isHeaderName, isHeaderValue } from "../http/header.js"
+import * as Url from "../http/url.js"
+import { check, type Checked, checkValue, count, millis } from "../options/check.js"
+import { type Declarations, parse, type Parsed, parseKnown, rejectUnknown } from "../options/declarations.js"
+import * as Environment from "../options/environment.js"
+import { containsTemplate, isPlaceholder, placeholderRule } from "./placeholder.js"
+import { version } from "./version.js"
+
+const routes = {
+  "advisor-licence": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}",
+  "advisor-token": "/v2/token-cache/nutrition-advisor/oauth/token/{key}",
+  "unified": "/v2/token-cache/unified/oauth/token/{key}"
+} as const
+
+export interface CommonOptions {
+  /** The base URL of the service. It must be https; http needs a loopback host or `allowInsecureHttp`. A path prefix is kept. */
+  readonly baseUrl: string | URL
+  /** Allows plain http to any host, for tests. `false` by default. */
+  readonly allowInsecureHttp?: boolean | undefined
+  /** The User-Agent header of every request. "effect-nutrition-advisor/<version>" by default. */
+  readonly userAgent?: string | undefined
+}
+
+interface ProviderOptions {
+  /** The refresh options. Every field has a default. A TokenIssuer uses only `attempts`. */
+  readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
+  /** The timeout of one token exchange, including its retries. A number means milliseconds. 10 seconds by default. */
+  readonly tokenTimeout?: Duration.DurationInput | undefined
+}
+
+export interface ExchangeOptions extends ProviderOptions, CommonOptions {
+  /** The license key, or an Effect that reads it. The Effect runs at each exchange, so that a rotated key is used. */
+  readonly licenseKey: Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
+  /** The token route, by name (SERVICE.md sections 4.1 to 4.3) or as a path that ends with `/{key}`. "advisor-licence" by default. */
+  readonly tokenRoute?: keyof typeof routes | `/${string}{key}` | undefined
+  /** The customer identifier from the product dashboard. It overrides the `customer_id` of the token response. */
+  readonly serviceId?: string | Redacted.Redacted<string> | undefined
+}
+
+export interface DataOptions extends CommonOptions {
+  /** The name of the header for the customer identifier (SERVICE.md section 5, rule 3). "Service-ID" by default. */
+  readonly serviceIdHeader?: string | undefined
+  /**
+   * The status codes, from 400 to 499, that mean that the token is rejected (SERVICE.md section 5, rule 6; RFC 6750 section 3.1).
+   * `[401, 403]` by default.
+   */
+  readonly rejectedStatuses?: ReadonlyArray<number> | undefined
+  /** The timeout of one data request, including the response body. A number means milliseconds. 30 seconds by default. */
+  readonly requestTimeout?: Duration.DurationInput | undefined
+  /** The maximum size of the body of a data response, in bytes. 16 MiB by default. For token responses it is always 64 KiB. */
+  readonly maxResponseBytes?: number | undefined
+  /**
+   * The response headers to include in errors and spans, each cut to 256 characters. Headers that carry secrets are not allowed. `[]`
+   * by default.
+   */
+  readonly observeHeaders?: ReadonlyArray<string> | undefined
+}
+
+export interface SharingOptions extends ExchangeOptions {
+  /**
+   * How long one replica may exchange the license key while the others wait. Must be at least `tokenTimeout` plus twice `cacheTimeout`, so
+   * that the lease doesn't end during an exchange. A number means milliseconds. 15 seconds by default.
+   */
+  readonly lease?: Duration.DurationInput | undefined
+  /** The timeout of one call to the cache. A number means milliseconds. 1 second by default. */
+  readonly cacheTimeout?: Duration.DurationInput | undefined
+}
+
+const isLoopback = (hostname: string) =>
+  hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
+  /^127(\.\d+){3}$/.test(hostname)
+
+/** Secret files and env files may add white space or quotation marks. */
+const nothingAround = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
+  [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text), "starts or ends with white space or a line break"],
+  [!/^(["'`]).*\1$|\s#/.test(text), "is quoted or ends with a comment: docker --env-file keeps both"]
+]
+
+const parseBaseUrl = (
+  value: string | URL,
+  field: string,
+  { allowInsecureHttp }: CommonOptions
+): Checked<Url.Base> =>
+  Either.gen(function*() {
+    const text = String(value)
+    const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}]/u.test(text)
+    yield* check(
+      field,
+      [text !== "undefined", "is not set"],
+      ...nothingAround(text),
+      [!containsTemplate(text), placeholderRule],
+      [isUrl, "is not an absolute URL such as https://service.example"]
+    )
+    const url = new URL(text)
+    const isPlain = url.protocol === "http:" && (allowInsecureHttp === true || isLoopback(url.hostname))
+    const isHttp = url.protocol === "https:" || isPlain
+    yield* check(
+      field,
+      [isHttp, "must start with https:// (http is allowed only to this machine or with allowInsecureHttp)"],
+      [url.username === "" && url.password === "", "must not contain a user name or a password"],
+      [!/[?#]/.test(text), "must not contain a query or a fragment"]
+    )
+    const pathname = url.pathname.replace(/\/+$/, "")
+    return { href: url.origin + pathname, origin: url.origin, pathname }
+  })
+
+/** Checks that a license key can be percent-encoded as one path segment, and is not a placeholder. */
+export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void> => {
+  const key = String(Redacted.value(secret))
+  const isSegment = Url.isWellFormed(key) && !/\p{Cc}/u.test(key) && !Url.isDotSegment(key)
+  return check(
+    "licenseKey",
+    [key.trim() !== "", "is blank"],
+    [key !== "undefined", "is not set"],
+    ...nothingAround(key),
+    [!/^\{\s*"/.test(key), "is JSON: use the field that contains the key"],
+    [isSegment, "contains characters that are not allowed in a URL path segment"],
+    [!isPlaceholder(key), placeholderRule]
+  )
+}
+
+const parseLicenseKey = (licenseKey: ExchangeOptions["licenseKey"], field: string) => {
+  const isReadable = Redacted.isRedacted(licenseKey) || Effect.isEffect(licenseKey)
+  const checked = Redacted.isRedacted(licenseKey)
+    ? checkLicenseKey(licenseKey)
+    : check(field, [isReadable, "must be a Redacted or an Effect that returns one"])
+  return Either.map(checked, () => licenseKey)
+}
+
+const parseHeaderValue = (value: string, field: string): Checked<string> => {
+  const rule = "is blank, or contains characters other than visible ASCII"
+  return checkValue(value, field, [isHeaderValue(value), rule])
+}
+
+const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: string) =>
+  Either.gen(function*() {
+    const id = Redacted.isRedacted(serviceId) ? serviceId : Redacted.make(serviceId)
+    const text = yield* parseHeaderValue(Redacted.value(id), field)
+    yield* check(field, [!isPlaceholder(text), placeholderRule])
+    return id
+  })
+
+const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>, field: string): Checked<string> => {
+  const template = Object.hasOwn(routes, route) ? routes[route as keyof typeof routes] : route
+  const segments = template.split("/").slice(1, -1)
+  const isPath = /^\/(.*\/)?\{key\}$/.test(template) &&
+    segments.every((segment) => /^[\w.~!$&'()*+,;=:@-]+$/.test(segment) && !Url.isDotSegment(segment))
+  const rule = `must be ${Object.keys(routes).join(", ")}, or a path that starts with / and ends with /{key}`
+  return checkValue(template, field, [isPath, rule])
+}
+
+const carriesSecrets = (name: string) =>
+  /^((proxy-)?(authenticate|authentication-info|authorization)|(set-)?cookie2?|dpop|www-authenticate)$/.test(name) ||
+  /^(.*-)?(api-?key|(access|auth|private|security)-token|authorization|client-secret|subscription-key)$/.test(name)
+
+const secretHeaderRule = "names a header that carries secrets"
+
+/** Checks for a header that belongs to the connection or the body, or that the client sets on each request. */
+const isReserved = (name: string) =>
+  connectionHeaders.includes(name) || /^(accept(-.*)?|content-.*|date|user-agent|via)$/.test(name)
+
+/** Returns the name in lower case, as in the headers of an HttpClient request. */
+const parseServiceIdHeader = (given: string, field: string): Checked<string> => {
+  const name = given.toLowerCase()
+  return checkValue(
+    name,
+    field,
+    [isHeaderName(name), "is not a valid HTTP header name"],
+    [!carriesSecrets(name), secretHeaderRule],
+    [!isReserved(name), "names a header that the HTTP client sets itself"]
+  )
+}
+
+const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): Checked<ReadonlySet<number>> => {
+  const areClientErrors = statuses.every((status) => Number.isInteger(status) && status >= 400 && status < 500)
+  return checkValue(new Set(statuses), field, [areClientErrors, "must be whole numbers from 400 to 499"])
+}
+
+const parseObserveHeaders = (given: ReadonlyArray<string>, field: string): Checked<ReadonlyArray<string>> => {
+  const names = given.map((name) => name.toLowerCase())
+  return checkValue(
+    names,
+    field,
+    [names.every(isHeaderName), "contains a name that is not a valid HTTP header name"],
+    [!names.some(carriesSecrets), secretHeaderRule]
+  )
+}
+
+const common = {
+  baseUrl: { parse: parseBaseUrl, variable: Environment.required },
+  allowInsecureHttp: { default: false, parse: Either.right<boolean>, variable: Environment.flag },
+  userAgent: {
+    default: `effect-nutrition-advisor/${version}`,
+    parse: parseHeaderValue,
+    variable: Environment.text
+  }
+} satisfies Declarations<CommonOptions>
+
+const provider = {
+  refresh: { default: {}, parse: (policy) => RefreshPolicy.make(policy) },
+  tokenTimeout: { default: "10 seconds", parse: millis, variable: Environment.duration }
+} satisfies Declarations<ProviderOptions>
+
+const exchange = {
+  ...common,
+  ...provider,
+  licenseKey: {
+    parse: parseLicenseKey,
+    variable: (name) => Config.map(Environment.required(name), (key) => Redacted.make(key))
+  },
+  tokenRoute: {
+    default: "advisor-licence",
+    parse: parseTokenRoute,
+    variable: (name) => Config.map(Environment.text(name), (route) => route as ExchangeOptions["tokenRoute"])
+  },
+  serviceId: { default: undefined, parse: parseServiceId, variable: Environment.text }
+} satisfies Declarations<ExchangeOptions>
+
+const data = {
+  ...common,
+  serviceIdHeader: { default: "Service-ID", parse: parseServiceIdHeader, variable: Environment.text },
+  rejectedStatuses: { default: [401, 403], parse: parseRejectedStatuses },
+  requestTimeout: { default: "30 seconds", parse: millis, variable: Environment.duration },
+  maxResponseBytes: { default: 16 * 1024 * 1024, parse: count, variable: Environment.wholeNumber },
+  observeHeaders: { default: [], parse: parseObserveHeaders, variable: Environment.names }
+} satisfies Declarations<DataOptions>
+
+/** The options that need a SharedTokenCache. */
+export const sharing = {
+  lease: { default: "15 seconds", parse: millis, variable: Environment.duration },
+  cacheTimeout: { default: "1 second", parse: millis, variable: Environment.duration }
+} satisfies Declarations<Omit<SharingOptions, keyof ExchangeOptions>>
+
+/** The options of `NutritionAdvisor.layer`. */
+export const client = { ...exchange, ...data } satisfies Declarations<ExchangeOptions & DataOptions>
+
+/** The options of `NutritionAdvisor.layerShared`. */
+export const sharedClient = { ...client, ...sharing } satisfies Declarations<SharingOptions & DataOptions>
+
+/** Each part of a custom composition accepts the options of the whole client. */
+const knownToAny = (options: object) => rejectUnknown(options, sharedClient)
+
+/** Adds the headers of each exchange. */
+const withExchangeHeaders = <S extends Parsed<typeof exchange>>(settings: S) => ({
+  ...settings,
+  exchangeHeaders: { "user-agent": settings.userAgent }
+})
+
+/** Adds the default headers of each data request: one object, because `request/authorized` compares it by identity. */
+const withDataHeaders = <S extends Parsed<typeof data>>(settings: S) => {
+  const { observeHeaders, serviceIdHeader, userAgent } = settings
+  const complete = { ...settings, dataHeaders: { "user-agent": userAgent } }
+  return checkValue(complete, "observeHeaders", [!observeHeaders.includes(serviceIdHeader), secretHeaderRule])
+}
+
+const withLongEnoughLease = <S extends Parsed<typeof sharing & typeof provider>>(settings: S) => {
+  const { cacheTimeout, lease, tokenTimeout } = settings
+  const rule = "must be at least tokenTimeout + 2 x cacheTimeout"
+  return checkValue(settings, "lease", [lease >= tokenTimeout + 2 * cacheTimeout, rule])
+}
+
+/** Parses the options of a TokenProvider, which needs neither the token route nor the key. */
+export const parseProvider = (options: ProviderOptions) =>
+  Either.flatMap(knownToAny(options), () => parseKnown(provider, options))
+
+export const parseExchange = (options: ExchangeOptions) =>
+  knownToAny(options).pipe(
+    Either.flatMap(() => parseKnown(exchange, options)),
+    Either.map(withExchangeHeaders)
+  )
+
+export const parseData = (options: DataOptions) =>
+  knownToAny(options).pipe(
+    Either.flatMap(() => parseKnown(data, options)),
+    Either.flatMap(withDataHeaders)
+  )
+
+export const parseSharing = (options: SharingOptions) =>
+  knownToAny(options).pipe(
+    Either.flatMap(() => parseKnown({ ...exchange, ...sharing }, options)),
+    Either.flatMap(withLongEnoughLease),
+    Either.map(withExchangeHeaders)
+  )
+
+export const parseClient = (options: ExchangeOptions & DataOptions) =>
+  parse(client, options).pipe(
+    Either.map(withExchangeHeaders),
+    Either.flatMap(withDataHeaders)
+  )
+
+export const parseSharedClient = (options: SharingOptions & DataOptions) =>
+  parse(sharedClient, options).pipe(
+    Either.flatMap(withLongEnoughLease),
+    Either.map(withExchangeHeaders),
+    Either.flatMap(withDataHeaders)
+  )
+
+/** The settings that determine which token an exchange returns, besides the license key. */
+export const tokenIdentityOf = ({ baseUrl, serviceId, tokenRoute }: ExchangeSettings): ReadonlyArray<string> => [
+  baseUrl.href,
+  tokenRoute,
+  serviceId === undefined ? "" : Redacted.value(serviceId)
+]
+
+type SettingsOf<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
+
+export type ExchangeSettings = SettingsOf<typeof parseExchange>
+export type DataSettings = SettingsOf<typeof parseData>
+export type SharingSettings = SettingsOf<typeof parseSharing>
+export type ClientSettings = SettingsOf<typeof parseClient>
+export type SharedClientSettings = SettingsOf<typeof parseSharedClient>

@@ -1,0 +1,71 @@
+/** The command line of the simulator. */
+import * as Either from "effect/Either"
+import { parseArguments } from "../options/arguments.js"
+
+/** What `--help` prints. */
+export const usage = `Usage: effect-nutrition-advisor-simulator [options]
+
+Serves a simulated Nutrition Advisor API until it is stopped.
+
+  --port <number>             the port, 8787 by default; 0 picks a free one
+  --host <address>            the address to listen on, 127.0.0.1 by default
+  --license-key <key>         the license key that it accepts; a demo key by default
+  --token-lifetime <seconds>  the expires_in of its tokens, 86155.482 by default
+  --customer-id <id>          the customer_id of its tokens; a UUID by default
+  --allowed-host <name>       a name of this machine under which the page can be opened; can be repeated
+  --help                      prints this help
+
+GET /simulator/ is a page that shows the calls live.
+To control it from a test: GET /simulator/counters and /simulator/state, and below /simulator POST revoke,
+POST recover, POST provoke/{operation}/{fault}?times=1, POST token-lifetime?seconds=30 and
+POST latency/{operation}?millis=200.`
+
+const isNotBlank = (text: string) => text.trim() !== ""
+
+const options = {
+  "allowed-host": { type: "string", multiple: true },
+  "customer-id": { type: "string" },
+  help: { type: "boolean", default: false },
+  host: { type: "string", default: "127.0.0.1" },
+  "license-key": { type: "string" },
+  port: { type: "string", default: "8787" },
+  "token-lifetime": { type: "string" }
+} as const
+
+export interface SimulatorArguments {
+  readonly help: boolean
+  readonly host: string
+  readonly port: number
+  readonly licenseKey: string | undefined
+  /** In seconds. */
+  readonly tokenLifetime: number | undefined
+  readonly customerId: string | undefined
+  readonly allowedHosts: ReadonlyArray<string>
+}
+
+export const simulatorArguments = (args: ReadonlyArray<string>): Either.Either<SimulatorArguments, string> =>
+  Either.map(
+    parseArguments(args, options, {
+      port: [(text) => /^\d{1,5}$/.test(text) && Number(text) < 65_536, "a whole number from 0 to 65535"],
+      host: [isNotBlank, "an address of this machine, such as 127.0.0.1"],
+      "license-key": [isNotBlank, "a key that is not blank"],
+      "token-lifetime": [
+        (text) => /^\d{1,9}(\.\d+)?$/.test(text) && Number(text) > 0,
+        "a number of seconds above 0, such as 3600"
+      ],
+      "customer-id": [(text) => /^[\x21-\x7e]+$/.test(text), "visible ASCII characters, as they go into a header"],
+      "allowed-host": [(text) => /^[\w.-]+$/.test(text), "a name without a port, such as myhost"]
+    }),
+    (values) => {
+      const lifetime = values["token-lifetime"]
+      return {
+        help: values.help,
+        host: values.host,
+        port: Number(values.port),
+        licenseKey: values["license-key"],
+        tokenLifetime: lifetime === undefined ? undefined : Number(lifetime),
+        customerId: values["customer-id"],
+        allowedHosts: values["allowed-host"] ?? []
+      }
+    }
+  )

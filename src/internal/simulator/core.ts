@@ -1,0 +1,155 @@
+import * as Headers from "@effect/platform/Headers"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { SimulatorCalls } from "./calls.js"
+import { control } from "./controls.js"
+import { disturbanceOf, faults } from "./fault.js"
+import type { Given } from "./http.js"
+import type { Operation, Options, SeenRequest, Service, SimulatedResponse } from "./model.js"
+import { problem, SimulatorResponses } from "./responses.js"
+import { type Route, routeOf, withoutKeys } from "./routes.js"
+import { SimulatorTokens } from "./tokens.js"
+
+/** A request, as an HttpClient or an HttpServer passes it in. */
+export interface Incoming {
+  readonly method: string
+  readonly pathname: string
+  readonly search: string
+  readonly headers: Headers.Headers
+  readonly body: Effect.Effect<Uint8Array>
+}
+
+/** Records each call that got a response or whose client left, and each revocation. */
+export interface Recorder {
+  readonly call: <A extends SimulatedResponse>(
+    request: SeenRequest,
+    fault: string | null,
+    response: Effect.Effect<A>
+  ) => Effect.Effect<A>
+  readonly revocation: (revoked: ReadonlyArray<number>, at: number) => void
+}
+
+const shownTokens = 100
+
+/** The simulated service, apart from how requests reach it. `series` is a part of each token. */
+export class SimulatorCore {
+  readonly tokens: SimulatorTokens
+  readonly responses: SimulatorResponses
+  readonly calls = new SimulatorCalls()
+  readonly latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
+  /** Undefined if there is no page to record for. */
+  recorder: Recorder | undefined
+
+  constructor(readonly options: Options, series: string) {
+    this.tokens = new SimulatorTokens(options, series)
+    this.responses = new SimulatorResponses(this.tokens, options)
+  }
+}
+
+/** The controls and counters for tests. */
+export const serviceOf = (core: SimulatorCore): Service => {
+  const { calls, latency, responses, tokens } = core
+  return {
+    revoke: Effect.map(Effect.clock, (clock) => {
+      const now = clock.unsafeCurrentTimeMillis()
+      const revoked = tokens.revoke(now)
+      core.recorder?.revocation(revoked, now)
+    }),
+    provoke: (operation, fault, times) =>
+      Effect.suspend(() => {
+        const response = disturbanceOf(operation, fault)
+        if (response === undefined) {
+          return Effect.dieMessage(
+            `The simulator has no fault ${fault} for ${operation} calls. It has ${faults[operation].join(", ")}.`
+          )
+        }
+        const plan = { response, fault }
+        if (times === undefined) calls.always[operation] = plan
+        else calls.next[operation].push(...Array.from({ length: times }, () => plan))
+        return Effect.void
+      }),
+    recover: Effect.sync(() => calls.clearPlans()),
+    respondNext: (operation, ...responses) =>
+      Effect.sync(() => void calls.next[operation].push(...responses.map((response) => ({ response, fault: null })))),
+    respondAlways: (operation, response) =>
+      Effect.sync(() =>
+        void (calls.always[operation] = response === undefined ? undefined : { response, fault: null })
+      ),
+    setTokenLifetime: (seconds) => Effect.sync(() => void (tokens.lifetime = seconds)),
+    setLatency: (operation, duration) => Effect.sync(() => void (latency[operation] = duration)),
+    setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),
+    setCustomerId: (id) => Effect.sync(() => tokens.setCustomerId(id)),
+    state: Effect.map(Effect.clock, (clock) => ({
+      tokens: tokens.accepted(clock.unsafeCurrentTimeMillis()).slice(-shownTokens).map(
+        ({ expiresAt, number, receivedAt }) => ({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) })
+      ),
+      faults: calls.plans()
+    })),
+    counters: Effect.sync(() => ({
+      exchanges: calls.counted.token,
+      exchangesAtOnce: calls.exchangesAtOnce,
+      rejections: responses.rejections,
+      requests: calls.counted.request,
+      searches: calls.counted.search,
+      tokensIssued: tokens.issued.size
+    })),
+    requests: Effect.sync(() => [...calls.seen])
+  }
+}
+
+const seenOf = ({ options, tokens }: SimulatorCore, incoming: Incoming, route: Route, body: Uint8Array, at: number) => {
+  const { headers, method, pathname, search } = incoming
+  const { operation, path } = route
+  const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
+  const authorization = Option.map(Headers.get(headers, "authorization"), Redacted.make)
+  // Without a token and a body, it may be an exchange at a wrong address, and its path may contain the license key.
+  const mayExchange = method === "POST" && body.length === 0 && operation === "request" &&
+    Option.isNone(authorization) && options.routes?.[`POST ${path}`] === undefined
+  return {
+    operation,
+    method,
+    path: withoutKeys(path ?? pathname, tokens.licenseKeys, mayExchange),
+    query: search.slice(1),
+    headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
+    authorization,
+    serviceId: Option.map(Headers.get(headers, serviceIdHeader), Redacted.make),
+    body,
+    at
+  } satisfies SeenRequest
+}
+
+const responseTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effect.Effect<Given> =>
+  Effect.gen(function*() {
+    const { calls, latency, recorder, responses } = core
+    const { keySegment, operation, path } = route
+    const clock = yield* Effect.clock
+    const request = seenOf(core, incoming, route, yield* incoming.body, clock.unsafeCurrentTimeMillis())
+    calls.add(request)
+    const plan = calls.takePlan(operation)
+    const reply = (revokedToo = false) => {
+      const now = { ...request, at: clock.unsafeCurrentTimeMillis() }
+      if (path === undefined) return problem(404, "no such route")
+      return keySegment === undefined ? responses.data(now) : responses.exchange(now, keySegment, revokedToo)
+    }
+    const response = Effect.gen(function*() {
+      if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
+      const planned = plan?.response ?? reply()
+      const given = typeof planned === "function" ? planned(reply) : planned
+      return given === "hang" ? yield* Effect.never : given
+    })
+    return yield* recorder === undefined ? response : recorder.call(request, plan?.fault ?? null, response)
+  })
+
+/** The response to a request, from a control or from the service. */
+export const respond = (core: SimulatorCore, incoming: Incoming): Effect.Effect<Given> => {
+  const { method, pathname, search } = incoming
+  const { calls, options } = core
+  const route = routeOf(options.pathPrefix ?? "", pathname)
+  if (options.controls === true && route.path?.startsWith("/simulator/") === true) {
+    return control(serviceOf(core), method, route.path.slice("/simulator/".length), search)
+  }
+  const response = responseTo(core, incoming, route)
+  return route.operation === "token" ? calls.duringExchange(response) : response
+}

@@ -1,0 +1,101 @@
+/** Everything that can go wrong at the service, by name. */
+import type { Operation, Reply, SimulatedResponse } from "./model.js"
+
+/**
+ * Returns a response instead of the service. It can call `respond` to get the response of the service. With `revokedToo`, that response
+ * repeats the last issued token, even a revoked one, instead of a new one.
+ */
+export type Disturbance = (respond: (revokedToo?: boolean) => SimulatedResponse) => SimulatedResponse
+
+const always = (response: SimulatedResponse): Disturbance => () => response
+
+const refusal = (status: number, error: string, headers?: Reply["headers"]): Disturbance =>
+  always({ status, headers, body: { error } })
+
+const retryAfter = { "retry-after": "30" }
+
+const ofAnyCall = {
+  "bad-request": refusal(400, "bad request"),
+  unauthorized: refusal(401, "unauthorized"),
+  forbidden: refusal(403, "forbidden"),
+  "not-found": refusal(404, "not found"),
+  "too-many-requests": refusal(429, "too many requests"),
+  "too-many-requests-retry-after": refusal(429, "too many requests", retryAfter),
+  "server-error": refusal(500, "internal server error"),
+  unavailable: refusal(503, "service unavailable"),
+  "unavailable-retry-after": refusal(503, "service unavailable", retryAfter),
+  redirect: always({ status: 302, headers: { location: "https://elsewhere.invalid/" } }),
+  hang: always("hang"),
+  drop: always("drop"),
+  "cut-short": always("cut-short")
+}
+
+const ofDocuments = {
+  html: always({ status: 200, headers: { "content-type": "text/html" }, body: "<!doctype html><title>Log in</title>" }),
+  "broken-json": always({ status: 200, headers: { "content-type": "application/json" }, body: "{\"results\": [" }),
+  "empty-body": always({ status: 200 }),
+  "wrong-shape": always({ status: 200, body: [] })
+}
+
+/** A response that is one byte larger than the client accepts. It is padded with white space, which JSON allows. */
+const tooLarge = (maxBytes: number): Disturbance => () => ({
+  status: 200,
+  headers: { "content-type": "application/json" },
+  body: new TextEncoder().encode("{}".padEnd(maxBytes + 1))
+})
+
+/** The service's own token response with these fields replaced. `undefined` removes a field. */
+const tokenResponse = (fields: Readonly<Record<string, unknown>>): Disturbance => (respond) => {
+  const own = respond()
+  return typeof own === "object" && own.status === 200 ? { ...own, body: { ...(own.body as object), ...fields } } : own
+}
+
+const disturbances = {
+  token: {
+    ...ofAnyCall,
+    ...ofDocuments,
+    "too-large": tooLarge(64 * 1024),
+    "missing-token": tokenResponse({ access_token: undefined }),
+    "blank-token": tokenResponse({ access_token: " " }),
+    "malformed-token": tokenResponse({ access_token: "two\r\nlines" }),
+    "missing-customer-id": tokenResponse({ customer_id: undefined }),
+    "blank-customer-id": tokenResponse({ customer_id: " " }),
+    "malformed-customer-id": tokenResponse({ customer_id: "two\r\nlines" }),
+    "missing-expires-in": tokenResponse({ expires_in: undefined }),
+    "zero-expires-in": tokenResponse({ expires_in: 0 }),
+    "negative-expires-in": tokenResponse({ expires_in: -3600 }),
+    "non-numeric-expires-in": tokenResponse({ expires_in: "soon" }),
+    "wrong-token-type": tokenResponse({ token_type: "MAC" }),
+    "same-token": ((respond) => respond(true)) satisfies Disturbance
+  },
+  search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(16 * 1024 * 1024) },
+  request: { ...ofAnyCall, "too-large": tooLarge(16 * 1024 * 1024) }
+}
+
+/**
+ * The names of the faults that a call of an operation can get.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type Fault<O extends Operation = Operation> = O extends Operation ? keyof (typeof disturbances)[O] : never
+
+const namesOf = <A extends object>(record: A) => Object.keys(record) as Array<keyof A>
+
+/**
+ * The names of all faults, by operation.
+ *
+ * @since 1.0.0
+ * @category constructors
+ */
+export const faults: { readonly [O in Operation]: ReadonlyArray<Fault<O>> } = {
+  token: namesOf(disturbances.token),
+  search: namesOf(disturbances.search),
+  request: namesOf(disturbances.request)
+}
+
+/** Returns the fault with this name, or `undefined` if the operation has no such fault. */
+export const disturbanceOf = (operation: Operation, fault: string): Disturbance | undefined => {
+  const ofOperation: Readonly<Record<string, Disturbance>> = disturbances[operation]
+  return Object.hasOwn(ofOperation, fault) ? ofOperation[fault] : undefined
+}

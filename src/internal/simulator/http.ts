@@ -1,0 +1,78 @@
+import type * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClientError from "@effect/platform/HttpClientError"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Reply, SimulatedResponse } from "./model.js"
+
+/** A response that ends the call. */
+export type Given = Exclude<SimulatedResponse, "hang">
+
+const nothing = new Uint8Array()
+
+const bytesOf = (body: unknown): Uint8Array<ArrayBuffer> =>
+  body === undefined
+    ? nothing
+    : body instanceof Uint8Array
+    ? body as Uint8Array<ArrayBuffer>
+    : new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body))
+
+const headersOf = ({ body, headers }: Reply): Record<string, string> => {
+  const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)
+  return { ...(isJson ? { "content-type": "application/json" } : {}), ...headers }
+}
+
+const isBodiless = ({ status }: Reply) => [204, 205, 304].includes(status)
+
+const cutShort = Stream.concat(Stream.make(new Uint8Array([123])), Stream.fail("the connection is dropped"))
+
+/** The bytes that an HttpClient in memory sends. */
+export const sentBytes = (body: HttpBody.HttpBody): Effect.Effect<Uint8Array> => {
+  if (body._tag === "Empty") return Effect.succeed(nothing)
+  if (body._tag === "Uint8Array") return Effect.succeed(body.body)
+  const content = body._tag === "FormData"
+    ? body.formData
+    : body._tag === "Stream"
+    ? Stream.toReadableStream(body.stream)
+    : body.body as ConstructorParameters<typeof Response>[0]
+  return Effect.promise(async () => new Uint8Array(await new Response(content).arrayBuffer()))
+}
+
+/** The bytes that a server received. */
+export const receivedBytes = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array> =>
+  request.method === "GET" || request.method === "HEAD"
+    ? Effect.succeed(nothing)
+    : Effect.map(Effect.orDie(request.arrayBuffer), (buffer) => new Uint8Array(buffer))
+
+/** The response, as an HttpClient returns it. */
+export const clientResponse = (
+  request: HttpClientRequest.HttpClientRequest,
+  response: Given
+): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.RequestError> => {
+  if (response === "drop") return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
+  if (response === "cut-short") {
+    return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(Stream.toReadableStream(cutShort))))
+  }
+  const body = isBodiless(response) ? null : bytesOf(response.body)
+  const length = body === null ? {} : { "content-length": String(body.length) }
+  const headers = { ...length, ...headersOf(response) }
+  return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(body, { status: response.status, headers })))
+}
+
+/** The response, as an HttpServer sends it. */
+export const serverResponse = (response: Given): HttpServerResponse.HttpServerResponse => {
+  if (response === "drop" || response === "cut-short") {
+    return HttpServerResponse.stream(cutShort, { headers: { connection: "close", "content-length": "2" } })
+  }
+  const { status } = response
+  const headers = headersOf(response)
+  if (isBodiless(response)) return HttpServerResponse.empty({ status, headers })
+  return HttpServerResponse.uint8Array(bytesOf(response.body), {
+    status,
+    headers,
+    contentType: headers["content-type"]
+  })
+}

@@ -1,0 +1,92 @@
+import type { Readable as NodeReadable } from "node:stream"
+import { constFalse } from "effect/Function"
+import type { Operation } from "../model.js"
+import { Readable } from "./node.js"
+
+/** A call of the service that has ended. */
+export interface CallSeen {
+  /** When it arrived, in epoch milliseconds. */
+  readonly at: number
+  readonly operation: Operation
+  readonly method: string
+  readonly route: string
+  /** "hang" if the client left before there was a response. */
+  readonly status: number | "hang" | "drop" | "cut-short"
+  /** Milliseconds. */
+  readonly duration: number
+  /** The number of the token that it was sent with. */
+  readonly token: number | null
+  /** The name of the fault that replaced the response of the service. */
+  readonly fault: string | null
+}
+
+/** A token that was issued, or the numbers of tokens that were revoked. */
+type TokensSeen =
+  | { readonly token: number; readonly receivedAt: number; readonly expiresAt: number }
+  | { readonly at: number; readonly revoked: ReadonlyArray<number> }
+
+const keptAtMost = 1_000
+
+const viewersAtMost = 64
+
+const waitingAtMost = 1024 * 1024
+
+/** Ids start at the time in microseconds. Events are rarer than that, so ids are higher after a restart than before it. */
+const idsOfMillisecond = 1_000
+
+/** An event as it is sent. */
+interface Frame {
+  readonly id: number
+  readonly text: string
+  /** Whether a viewer who connects later needs it, however many events came after it. */
+  readonly isCurrent: () => boolean
+}
+
+/** The last events of a simulator, each as a frame of server-sent events, and the viewers who receive them. */
+export class SimulatorEvents {
+  private readonly kept: Array<Frame> = []
+  /** Events before those in `kept` that viewers still need: tokens that may be in use. */
+  private older: Array<Frame> = []
+  private readonly viewers = new Set<NodeReadable>()
+  private lastId: number
+
+  constructor(startedAt: number) {
+    this.lastId = startedAt * idsOfMillisecond
+  }
+
+  add(event: CallSeen | TokensSeen, isCurrent: () => boolean = constFalse) {
+    const id = this.lastId += 1
+    const text = `id: ${id}\ndata: ${JSON.stringify({ id, ...event })}\n\n`
+    this.kept.push({ id, text, isCurrent })
+    if (this.kept.length > keptAtMost) this.retire(this.kept.shift())
+    for (const viewer of this.viewers) {
+      viewer.push(text)
+      if (viewer.readableLength > waitingAtMost) viewer.destroy()
+    }
+  }
+
+  private retire(frame: Frame | undefined) {
+    if (frame?.isCurrent() !== true) return
+    this.older.push(frame)
+    if (this.older.length > 2 * keptAtMost) this.older = this.current().slice(-keptAtMost)
+  }
+
+  private current(): Array<Frame> {
+    return this.older.filter(({ isCurrent }) => isCurrent())
+  }
+
+  /** Returns a stream of the events after the one with this id, or undefined if there are too many viewers. */
+  watch(lastId: number): NodeReadable | undefined {
+    if (this.viewers.size >= viewersAtMost) return undefined
+    const viewer = new Readable({ read: () => {} })
+    this.viewers.add(viewer)
+    viewer.once("close", () => this.viewers.delete(viewer))
+    const missed = [...this.current().slice(-keptAtMost), ...this.kept].filter(({ id }) => id > lastId)
+    viewer.push(`retry: 1000\n\n${missed.map(({ text }) => text).join("")}`)
+    return viewer
+  }
+
+  close() {
+    for (const viewer of this.viewers) viewer.destroy()
+  }
+}

@@ -1,0 +1,107 @@
+import * as HttpServer from "@effect/platform/HttpServer"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
+import type { SimulatorCore } from "../core.js"
+import { faults } from "../fault.js"
+import * as SimulatorHttp from "../http.js"
+import { problem } from "../responses.js"
+import { assemble } from "./document.js"
+import { SimulatorEvents } from "./events.js"
+import { guard } from "./guard.js"
+import { createHash } from "./node.js"
+import { recorder } from "./recorder.js"
+
+const everywhere = {
+  "cache-control": "no-store",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff"
+}
+
+const icon = HttpServerResponse.text(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3f6f8f" d="M1 4h9v3H1zm5 5h9v3H6z"/></svg>`,
+  { contentType: "image/svg+xml", headers: everywhere }
+)
+
+const refusal = (status: number, message: string) => SimulatorHttp.serverResponse(problem(status, message))
+
+const hashOf = (page: string, element: RegExp) =>
+  `'sha256-${createHash("sha256").update(element.exec(page)?.[1] ?? "").digest("base64")}'`
+
+const policyOf = (page: string) =>
+  [
+    "default-src 'none'",
+    `script-src ${hashOf(page, /<script type="module">([^]*?)<\/script>/)}`,
+    `style-src ${hashOf(page, /<style>([^]*?)<\/style>/)}`,
+    "connect-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+const placeOfSettings = "<script type=\"application/json\" id=\"settings\">"
+
+/** The page, with the initial values of its controls in a data block. The browser doesn't run it, and no string in it can close it. */
+const documentOf = ({ latency, tokens }: SimulatorCore) => {
+  const html = assemble(new URL("./assets/page.html", import.meta.url))
+  const settings = { faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }
+  const shown = JSON.stringify(settings).replaceAll("<", "\\u003c")
+  return HttpServerResponse.text(html.replace(placeOfSettings, () => placeOfSettings + shown), {
+    contentType: "text/html; charset=utf-8",
+    headers: { ...everywhere, "content-security-policy": policyOf(html) }
+  })
+}
+
+const streamOf = (events: SimulatorEvents, lastId = "") => {
+  const stream = events.watch(/^\d{1,16}$/.test(lastId) ? Number(lastId) : 0)
+  return stream === undefined
+    ? refusal(503, "64 viewers are watching already")
+    : HttpServerResponse.raw(stream, {
+      contentType: "text/event-stream",
+      headers: { ...everywhere, connection: "close", "x-accel-buffering": "no" }
+    })
+}
+
+/**
+ * Starts to record calls for the page. Returns a function that responds to requests for the page, and returns undefined if a request is for
+ * the controls or the service.
+ */
+export const make = (core: SimulatorCore) =>
+  Effect.gen(function*() {
+    const { address } = yield* HttpServer.HttpServer
+    const events = yield* Effect.acquireRelease(
+      Effect.sync(() => new SimulatorEvents(Date.now())),
+      (events) => Effect.sync(() => events.close())
+    )
+    core.recorder = recorder(events, core.tokens)
+    const listening = address._tag === "TcpAddress" ? address.hostname : undefined
+    const mayEnter = guard(listening, core.options.allowedHosts ?? [])
+
+    return ({ headers, method }: HttpServerRequest.HttpServerRequest, path: string) => {
+      if (path === "/favicon.ico") return icon
+      if (path !== "/simulator" && !path.startsWith("/simulator/")) return undefined
+      if (!mayEnter({ method, host: headers["host"], origin: headers["origin"] })) {
+        return refusal(
+          403,
+          "page and controls are only available to their own origin, at an address of this machine or an --allowed-host"
+        )
+      }
+      switch (`${method} ${path}`) {
+        case "GET /simulator":
+          return HttpServerResponse.empty({ status: 308, headers: { location: "simulator/" } })
+        case "GET /simulator/":
+        case "HEAD /simulator/":
+          return documentOf(core)
+        case "GET /simulator/icon.svg":
+          return icon
+        case "GET /simulator/events":
+          return streamOf(events, headers["last-event-id"])
+        default:
+          return undefined
+      }
+    }
+  })

@@ -1,0 +1,65 @@
+import * as Effect from "effect/Effect"
+import type { Operation, Options } from "./model.js"
+
+const searchPath = "/v2/products/napi/food/search/semantic"
+
+const tokenRoute = "/token-cache/(?:nutrition-advisor/oauth/(?:licence|token)|unified/oauth/token)/"
+
+const exchangePath = new RegExp(`^/v2${tokenRoute}([^/]+)$`)
+
+export interface Route {
+  readonly operation: Operation
+  /** Without the path prefix, or undefined if the path doesn't have it. */
+  readonly path: string | undefined
+  /** The license key in the path of an exchange, still encoded. */
+  readonly keySegment: string | undefined
+}
+
+/** Returns why an entry of `routes` can never match a request, or undefined if it can. */
+const complaintAbout = (entry: string, controls: boolean): string | undefined => {
+  const [, path] = /^[A-Z]+ (\/[^\s?#]*)$/.exec(entry) ?? []
+  if (path === undefined) {
+    return "must be an uppercase method, a space and a path without a query, such as \"GET /v2/plan\""
+  }
+  if (exchangePath.test(path)) return "is a token route: set its responses with provoke, respondNext or respondAlways"
+  if (/[{}*]|\/:/.test(path)) return "is a pattern: add one entry for each exact path"
+  return controls && /^\/simulator(\/|$)/.test(path) ? "belongs to the controls: choose another path" : undefined
+}
+
+/** Dies if an entry of `routes` can never match a request. */
+export const checkRoutes = ({ controls = false, routes = {} }: Options): Effect.Effect<void> => {
+  const [complaint] = Object.keys(routes).flatMap((entry) => {
+    const complaint = complaintAbout(entry, controls)
+    return complaint === undefined ? [] : `The entry "${entry}" in routes of the simulator ${complaint}.`
+  })
+  return complaint === undefined ? Effect.void : Effect.dieMessage(complaint)
+}
+
+export const routeOf = (prefix: string, pathname: string): Route => {
+  const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : undefined
+  const keySegment = exchangePath.exec(path ?? "")?.[1]
+  const operation = keySegment !== undefined ? "token" : path === searchPath ? "search" : "request"
+  return { operation, path, keySegment }
+}
+
+export const decodedKey = (segment: string): string | undefined => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
+}
+
+/** Matches any prefix, because a client with a wrong base URL also sends its key. */
+const behindTokenRoute = new RegExp(`^(.*${tokenRoute}).+$`)
+
+/**
+ * Replaces what may be a license key with `{key}`: known keys, whatever follows a token route, and, if the request `mayExchange` a key at
+ * an unknown route, the last segment.
+ */
+export const withoutKeys = (path: string, licenseKeys: ReadonlySet<string>, mayExchange: boolean): string => {
+  const shown = path.replace(behindTokenRoute, "$1{key}").split("/").map((segment) =>
+    licenseKeys.has(decodedKey(segment) ?? segment) ? "{key}" : segment
+  ).join("/")
+  return mayExchange ? shown.replace(/[^/]+\/*$/, "{key}") : shown
+}

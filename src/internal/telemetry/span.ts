@@ -1,0 +1,23 @@
+import * as Context from "effect/Context"
+import * as DefaultServices from "effect/DefaultServices"
+import * as Effect from "effect/Effect"
+import * as Tracer from "effect/Tracer"
+import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import * as Metrics from "./metrics.js"
+
+/** The tracer of a runtime without tracing. It would drop the spans, so none are created. */
+export const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
+
+/** Runs a call to the service in a span. If it fails, the span gets the attribute `error.type`. */
+export const inSpan = <A, E extends NutritionAdvisorError, R>(
+  name: string,
+  options: Tracer.SpanOptions,
+  body: (span: Tracer.Span) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.useSpan(name, { ...options, captureStackTrace: false, kind: "client" }, (span) =>
+    body(span).pipe(
+      Effect.tapErrorCause((cause) =>
+        Effect.sync(() => span.attribute("error.type", Metrics.failureLabels(cause).outcome))
+      ),
+      Effect.withParentSpan(span)
+    ))

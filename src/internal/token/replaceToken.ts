@@ -1,0 +1,102 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Tracer from "effect/Tracer"
+import * as AccessToken from "../../AccessToken.js"
+import type { TokenError } from "../../NutritionAdvisorError.js"
+import type * as RefreshPolicy from "../../RefreshPolicy.js"
+import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
+import type { Service as Store } from "../../TokenStore.js"
+import { defaultTracer, inSpan } from "../telemetry/span.js"
+import * as Report from "./report.js"
+import { invalidResponse } from "./response.js"
+
+type Token = AccessToken.AccessToken
+
+export interface Options {
+  readonly policy: RefreshPolicy.CheckedPolicy
+  readonly issuer: Issuer
+  readonly store: Store
+}
+
+/** The progress of a running exchange. */
+export interface Progress {
+  span: Tracer.Span | undefined
+  /** The rejected token, after it was removed from the store. */
+  withdrawn: Token | undefined
+}
+
+export interface Exchanged {
+  /** The token that is in the store after the exchange. */
+  readonly token: Token
+  /**
+   * `reused`: the store already had a usable token, so no exchange was needed. Otherwise, what the issuer returned: a token from another
+   * replica (`shared`), a new one (`issued`), or the token that should be replaced (`unchanged`).
+   */
+  readonly outcome: "reused" | "shared" | "issued" | "unchanged"
+}
+
+/**
+ * Chooses which token to store. After a rejection, it is always the new one. Otherwise, it is the token that expires later, but not one
+ * whose `receivedAt` is in the future. If the same token comes back with a later expiry, it keeps its first `receivedAt`, because the
+ * window is a share of the whole lifetime.
+ */
+const tokenThatStays = (
+  { reason }: ExchangeRequest,
+  issued: Token,
+  current: Option.Option<Token>,
+  policy: RefreshPolicy.CheckedPolicy,
+  now: number
+): Token => {
+  if (reason === "rejection" || Option.isNone(current)) return issued
+  const stored = current.value
+  if (AccessToken.stateAt(stored, now, policy) === "expired" || stored.receivedAt > now) return issued
+  if (issued.receivedAt > now || stored.expiresAt >= issued.expiresAt) return stored
+  return AccessToken.isSame(stored, issued)
+    ? new AccessToken.AccessToken({ ...issued, receivedAt: stored.receivedAt })
+    : issued
+}
+
+/** Exchanges the license key for a token and stores it. Removes a rejected token first, so that no call sends it in the meantime. */
+export const exchange = (
+  { issuer, policy, store }: Options,
+  request: ExchangeRequest,
+  progress: Progress
+): Effect.Effect<Exchanged, TokenError> =>
+  Effect.gen(function*() {
+    const { reason, replacing } = request
+    const isReplaced = (token: Token) => Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
+    const startedAt = yield* Clock.currentTimeMillis
+    const stored = Option.getOrUndefined(yield* store.current)
+    if (stored !== undefined && !isReplaced(stored) && AccessToken.stateAt(stored, startedAt, policy) !== "expired") {
+      return { token: stored, outcome: "reused" }
+    }
+    if (reason === "rejection" && stored !== undefined && isReplaced(stored)) {
+      progress.withdrawn = stored
+      yield* store.invalidate(stored)
+    }
+    yield* Report.begins(request)
+    const issued = yield* Effect.withFiberRuntime<Token, TokenError>((fiber) =>
+      fiber.currentTracer === defaultTracer
+        ? issuer.issue(request)
+        : inSpan("TokenIssuer.issue", { root: true }, (span) => {
+          progress.span = span
+          return issuer.issue(request)
+        })
+    )
+    const now = yield* Clock.currentTimeMillis
+    if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* invalidResponse("expires_in")
+    const token = tokenThatStays(request, issued, yield* store.current, policy, now)
+    yield* store.put(token)
+    return { token, outcome: issued.isFromPeer === true ? "shared" : isReplaced(issued) ? "unchanged" : "issued" }
+  })
+
+/**
+ * Puts the rejected token back into the store after a failed exchange, unless another token has arrived. A 403 isn't always about the
+ * token, so calls that still work with it must go on while the token route is down.
+ */
+export const putBack = ({ store }: Options, progress: Progress): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const { withdrawn } = progress
+    if (withdrawn !== undefined && Option.isNone(yield* store.current)) yield* store.put(withdrawn)
+  })

@@ -1,0 +1,201 @@
+import { inspect } from "node:util"
+import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
+import { describe, expect } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber, Stream } from "effect"
+import { TransportError } from "effect-nutrition-advisor/NutritionAdvisorError"
+import { type BufferedRequest, type Dispatch, type Request, withDispatch } from "../../src/internal/http/dispatch.js"
+import * as Http from "../../src/internal/http/send.js"
+import * as Timeouts from "../../src/internal/http/timeouts.js"
+import * as Background from "../../src/internal/runtime/background.js"
+import { test } from "../support/doubles/arranged.js"
+import * as Time from "../support/doubles/Time.js"
+
+const request: Request = {
+  method: "GET",
+  origin: "https://advisor.example",
+  path: "/v2/x?term=secret",
+  headers: { authorization: "Bearer secret" },
+  body: HttpBody.empty
+}
+
+const kind = { operation: "search", maxBytes: 10, observeHeaders: [] } as const
+
+const responding = (respond: () => Response) =>
+  HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, respond())))
+
+/** A client that does not use web Responses. */
+const respondingWithoutSource = (respond: () => Response) =>
+  HttpClient.make((request) =>
+    Effect.sync(() => {
+      const response = HttpClientResponse.fromWeb(request, respond())
+      return new Proxy(response, { get: (target, name) => name === "source" ? undefined : Reflect.get(target, name) })
+    })
+  )
+
+const send = (client: HttpClient.HttpClient) =>
+  Effect.flatMap(
+    Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run)),
+    (timeouts) => Http.make(client, timeouts)(request, kind)
+  )
+
+/** A stream of six-byte chunks that never ends, and what was done with it. */
+const endless = () => {
+  const seen = { pulled: 0, canceled: false }
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull: (controller) => {
+      seen.pulled += 1
+      controller.enqueue(new Uint8Array(6))
+    },
+    cancel: () => {
+      seen.canceled = true
+    }
+  }, { highWaterMark: 0 })
+  return { seen, stream }
+}
+
+describe("HTTP response", () => {
+  test("a body exactly at the limit is accepted", function*() {
+    const { body } = yield* send(responding(() => new Response("0123456789")))
+    expect(new TextDecoder().decode(body)).toBe("0123456789")
+  })
+
+  test("a body with one byte more than the limit is rejected", function*() {
+    expect(yield* Effect.flip(send(responding(() => new Response("0123456789a")))))
+      .toMatchObject({ _tag: "UnexpectedResponse", status: 200, reason: "TooLarge" })
+  })
+
+  test.each<readonly [string, typeof responding, Record<string, string>]>([
+    ["a body", responding, {}],
+    [
+      "a compressed body whose content-length is smaller",
+      respondingWithoutSource,
+      { "content-encoding": "gzip", "content-length": "5" }
+    ]
+  ])("%s is canceled at the limit", function*([, respondingWith, headers]) {
+    const { seen, stream } = endless()
+    yield* Effect.flip(send(respondingWith(() => new Response(stream, { headers }))))
+    expect(seen.pulled).toBeLessThan(50)
+    expect(seen.canceled).toBe(true)
+  })
+
+  test("an error response keeps its status and the first 64 KiB of its body", function*() {
+    const { body, status } = yield* send(responding(() => new Response("x".repeat(100_000), { status: 500 })))
+    expect([status, body.length]).toEqual([500, 65_536])
+  })
+
+  test("if the client fails on an error status, its response is still used", function*() {
+    const { status } = yield* send(HttpClient.filterStatusOk(responding(() => new Response("no", { status: 403 }))))
+    expect(status).toBe(403)
+  })
+
+  test("no timer is left after a response", function*() {
+    const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
+    yield* Http.make(responding(() => new Response()), timeouts)(request, kind)
+    expect(timeouts.endDue()).toBeUndefined()
+  })
+})
+
+const failing = (cause: unknown) =>
+  HttpClient.make((request) => Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
+
+const withCode = (code: string) => new TypeError("secret", { cause: Object.assign(new Error("secret"), { code }) })
+
+const undiciTimeout = "UND_ERR_HEADERS_TIMEOUT"
+
+const handshakeFailure = "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"
+
+const circular = new Error("secret")
+circular.cause = circular
+
+describe("HTTP request without a response", () => {
+  test.each<readonly [string, HttpClient.HttpClient, Pick<TransportError, "reason" | "code">]>([
+    ["a timeout of Node", failing(withCode("ETIMEDOUT")), { reason: "Timeout", code: "ETIMEDOUT" }],
+    ["a timeout of undici", failing(withCode(undiciTimeout)), { reason: "Timeout", code: undiciTimeout }],
+    ["a reset connection", failing(withCode("ECONNRESET")), { reason: "Aborted", code: "ECONNRESET" }],
+    ["an error of the HTTP parser", failing(withCode("HPE_INVALID")), { reason: "Connection", code: "HPE_INVALID" }],
+    ["a TLS alert", failing(withCode(handshakeFailure)), { reason: "Connection", code: handshakeFailure }],
+    ["a code of 80 characters", failing(withCode("E".repeat(80))), { reason: "Connection", code: "E".repeat(80) }],
+    ["a code of 81 characters", failing(withCode("E".repeat(81))), { reason: "Connection" }],
+    ["a code that is a URL", failing(withCode("https://user:secret@host")), { reason: "Connection" }],
+    ["an AggregateError", failing(new AggregateError([withCode("EPIPE")])), { reason: "Aborted", code: "EPIPE" }],
+    ["a cause without a class", failing({ cause: { code: "EAI_AGAIN" } }), { reason: "Connection", code: "EAI_AGAIN" }],
+    ["a blocked port", failing({ cause: new Error("bad port") }), { reason: "Connection", code: "BAD_PORT" }],
+    ["no cause", failing(undefined), { reason: "Connection" }],
+    ["a circular cause", failing(circular), { reason: "Connection" }],
+    ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }],
+    ["an interruption", HttpClient.make(() => Effect.interrupt), { reason: "Connection" }]
+  ])(
+    "it fails with a TransportError that contains nothing of the request or the client's message: %s",
+    function*([, client, expected]) {
+      const exit = yield* Effect.exit(send(client))
+      expect(Exit.isFailure(exit) && Cause.squash(exit.cause))
+        .toStrictEqual(new TransportError({ operation: "search", ...expected }))
+      for (const shown of [inspect(exit, { depth: 9 }), JSON.stringify(exit), String(exit)]) {
+        expect(shown).not.toMatch(/secret|advisor\.example/)
+      }
+    }
+  )
+
+  test("a body that breaks off fails with Aborted", function*() {
+    const breaking = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("secret")) })
+    expect(yield* Effect.flip(send(responding(() => new Response(breaking))))).toMatchObject({ reason: "Aborted" })
+  })
+
+  test("a timeout interrupts the client", function*() {
+    let isInterrupted = false
+    const silent = HttpClient.make(() =>
+      Effect.onInterrupt(Effect.never, () => Effect.sync(() => isInterrupted = true))
+    )
+    const fiber = yield* Effect.fork(Effect.flip(send(silent)))
+    yield* Time.pass("30 seconds")
+    expect(yield* Fiber.join(fiber)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+    expect(isInterrupted).toBe(true)
+  })
+
+  test("the timeout applies even if the client can't be interrupted", function*() {
+    const stuck = HttpClient.make(() => Effect.uninterruptible(Effect.never))
+    const fiber = yield* Effect.fork(Effect.flip(send(stuck)))
+    yield* Time.pass("30 seconds")
+    expect(yield* Fiber.join(fiber)).toMatchObject({ reason: "Timeout" })
+  })
+})
+
+describe("HTTP client that delivers a whole response in one step", () => {
+  const over = (dispatch: Dispatch<BufferedRequest>) =>
+    withDispatch(responding(() => new Response("through a response")), dispatch)
+
+  test("an interrupted caller aborts the request", function*() {
+    let aborted = 0
+    const client = over(() => () => Effect.succeed(aborted += 1))
+    const fiber = yield* Effect.fork(send(client))
+    yield* Effect.yieldNow()
+    expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+    expect(aborted).toBe(1)
+  })
+
+  test("the client can respond synchronously, and later events are ignored", function*() {
+    const client = over((_, receiver) => {
+      receiver.onResponse({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
+      receiver.onFailure(new Error("too late"))
+      return () => Effect.void
+    })
+    expect((yield* send(client)).status).toBe(200)
+  })
+
+  test("a response above the client's own limit fails with TooLarge", function*() {
+    const tooLarge = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
+    const client = over((_, receiver) => {
+      receiver.onFailure(tooLarge, 200)
+      return () => Effect.void
+    })
+    expect(yield* Effect.flip(send(client)))
+      .toMatchObject({ _tag: "UnexpectedResponse", status: 200, reason: "TooLarge" })
+  })
+
+  test("a streamed body is not sent in one step", function*() {
+    const client = over(() => () => Effect.void)
+    const streamed = { ...request, body: HttpBody.stream(Stream.make(new Uint8Array(1))) }
+    const { body } = yield* Http.make(client)(streamed, { ...kind, maxBytes: 100 })
+    expect(new TextDecoder().decode(body)).toBe("through a response")
+  })
+})

@@ -1,0 +1,27 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { AccessToken, TokenStore } from "effect-nutrition-advisor"
+import { exchange } from "../../src/internal/token/replaceToken.js"
+import { token } from "../support/doubles/IssuerDouble.js"
+import { policyOf } from "../support/doubles/policy.js"
+
+const fromPeer = (token: AccessToken.AccessToken) => new AccessToken.AccessToken({ ...token, isFromPeer: true })
+
+const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToken) =>
+  Effect.gen(function*() {
+    const store = yield* TokenStore.make
+    yield* store.put(held)
+    const issuer = { issue: () => Effect.succeed(issued) }
+    const request = { reason: "refresh", replacing: Option.some(held) } as const
+    return yield* exchange({ policy: policyOf(), issuer, store }, request, { span: undefined, withdrawn: undefined })
+  })
+
+it.effect("refresh metrics: a peer's token counts as shared and an exchanged token as issued, even if it is not kept", () =>
+  Effect.gen(function*() {
+    const long = () => token(1, 0, 2_000_000)
+    const short = () => token(2, 0, 1_000_000)
+    const held = long()
+    expect(yield* refreshed(held, fromPeer(short()))).toEqual({ token: held, outcome: "shared" })
+    expect(yield* refreshed(fromPeer(held), short())).toEqual({ token: fromPeer(held), outcome: "issued" })
+    expect(yield* refreshed(short(), fromPeer(long()))).toEqual({ token: fromPeer(held), outcome: "shared" })
+  }))
