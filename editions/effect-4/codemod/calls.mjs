@@ -75,8 +75,6 @@ export const calls = {
   "effect/MetricKey#tagged": ({ args: [metric, name, value], file }) =>
     `${file.local("effect/Metric")}.withAttributes(${metric}, { [${name}]: ${value} })`,
   "effect/Runtime#runFork": ({ args, file }) => `${file.local("effect/Effect")}.runForkWith(${args[0]})(${args[1]})`,
-  "effect/Schedule#addDelayEffect": (call) =>
-    `${call.ns}.addDelay(${before(call)}${own(call, "ofOutput")}(${last(call)}))`,
   "effect/Schedule#intersect": (call) => {
     const { file, node: { arguments: [other] }, ns } = call
     if (call.args.length === 2) return `${ns}.max([${call.args.join(", ")}])`

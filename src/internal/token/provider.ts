@@ -36,13 +36,15 @@ const isScheduled = ({ expiresAt, receivedAt }: Token) => expiresAt - receivedAt
 
 /** Refreshes the token if it is no longer fresh, and returns the longest time until the next check, in milliseconds. */
 const refreshIfStale = (tokens: Tokens): Effect.Effect<number> =>
-  Effect.gen(function*() {
-    const token = Option.getOrUndefined(yield* currentOrNone(tokens))
-    if (token === undefined || !isScheduled(token)) return longestPause
-    const state = AccessToken.stateAt(token, yield* Clock.currentTimeMillis, tokens.policy)
-    if (state !== "fresh") yield* refresh(tokens, token)
-    return pauseOf(tokens.policy, token)
-  })
+  Effect.clockWith((clock) =>
+    Effect.flatMap(currentOrNone(tokens), (current) => {
+      const token = Option.getOrUndefined(current)
+      if (token === undefined || !isScheduled(token)) return Effect.succeed(longestPause)
+      const pause = pauseOf(tokens.policy, token)
+      const state = AccessToken.stateAt(token, clock.unsafeCurrentTimeMillis(), tokens.policy)
+      return state === "fresh" ? Effect.succeed(pause) : Effect.as(refresh(tokens, token), pause)
+    })
+  )
 
 /** Checks the token repeatedly, at the times of the Schedule in `delays`. */
 const refreshing = (tokens: Tokens): Effect.Effect<never> =>

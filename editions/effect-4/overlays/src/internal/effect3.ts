@@ -33,10 +33,6 @@ export const orFail = <E>({ duration, onTimeout }: { readonly duration: Duration
   orElse: () => Effect.fail(onTimeout())
 })
 
-/** Turns a function for `addDelayEffect` of Effect 3 into one for `addDelay` of Effect 4. */
-export const ofOutput = <A>(f: (output: A) => Effect.Effect<Duration.Input>) => ({ output }: { readonly output: A }) =>
-  f(output)
-
 export const dieMessage = (message: string) => Effect.die(new Error(message))
 
 export const catchSomeDefect =
