@@ -1,5 +1,6 @@
 /**
- * What one more client costs, over a service in memory: `node --expose-gc clientCost.mjs <library> <make|createClient> <idle milliseconds>`.
+ * What one more client costs, over a service in memory: `node --expose-gc clientCost.mjs <library> <kind> <idle milliseconds>`. The kind is
+ * `make`, `createClient`, or `fiber`: a fiber that only sleeps, at the times at which a client checks its token.
  * The last argument is how long the process then stays idle with 2,000 clients: that long until V8 has collected what the searches left
  * behind, and as long again while it is measured.
  */
@@ -49,6 +50,11 @@ const builders = {
   createClient: async (key) => {
     const advisor = createClient({ baseUrl, licenseKey: key, httpClient: serviceLayer })
     return () => advisor.search("oats")
+  },
+  fiber: async () => {
+    const untilNextCheck = () => Math.ceil((Date.now() + 48_000 + 24_000 * Math.random()) / 1_000) * 1_000 - Date.now()
+    Effect.runFork(Effect.forever(Effect.suspend(() => Effect.sleep(untilNextCheck()))))
+    return async () => {}
   }
 }
 

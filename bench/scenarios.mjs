@@ -185,12 +185,15 @@ export const memory = async ({ isQuick, libraries, log }) => {
   return [{ title: "Memory", columns: ["client", "what", "heap"], rows }]
 }
 
-/** What one more client in a process costs: the heap that it keeps, and the CPU time to create it, to search once, and to be idle. */
+/**
+ * What one more client in a process costs: the heap that it keeps, and the CPU time to create it, to search once, and to be idle. An idle
+ * client is compared with a fiber that only sleeps.
+ */
 export const clients = async ({ isQuick, libraries, log }) => {
   const rows = []
   const idleMillis = isQuick ? 0 : 60_000
-  for (const kind of ["make", "createClient"]) {
-    for (const [name, library] of Object.entries(libraries)) {
+  for (const kind of ["make", "createClient", "fiber"]) {
+    for (const [name, library] of Object.entries(kind === "fiber" ? { own: libraries.own } : libraries)) {
       log(`clients: ${kind}, ${name}`)
       const program = join(import.meta.dirname, "clientCost.mjs")
       const args = ["--expose-gc", program, library, kind, String(idleMillis)]
