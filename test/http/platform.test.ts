@@ -1,6 +1,6 @@
 import { HttpClientRequest } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import * as Platform from "../../src/internal/http/platform.js"
+import * as Platform from "../../src/internal/http/platform/dispatchThrough.js"
 
 it("platform response: invalid headers are dropped, because a web Response would throw", () => {
   const { headers } = Platform.responseOf(

@@ -14,7 +14,7 @@ import {
   type Receiver,
   type Request
 } from "./dispatch.js"
-import * as Platform from "./platform.js"
+import * as Platform from "./platform/dispatchThrough.js"
 import { isOk, type RequestKind, type ServiceResponse } from "./serviceResponse.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 

@@ -1,4 +1,4 @@
-import { bytesOf, type Chunks, chunksOf, gather, hasMethod, type ReadBody } from "./chunks.js"
+import { bytesOf, type Chunks, chunksOf, gather, hasMethod, type ReadBody } from "../chunks.js"
 import { fault } from "./processFetch.js"
 
 /** Reads from a response. It may throw, because a fetch may resolve with an object of any class, such as a mock. */

@@ -14,14 +14,14 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
-import { BodyBytes } from "./bodyBytes.js"
-import type { ReadBody } from "./chunks.js"
+import { BodyBytes } from "../bodyBytes.js"
+import type { ReadBody } from "../chunks.js"
+import type { Dispatch, Received, Request } from "../dispatch.js"
+import type { ReadResponse } from "../serviceResponse.js"
 import { isDecoded } from "./contentCoding.js"
-import type { Dispatch, Received, Request } from "./dispatch.js"
 import { FetchReading } from "./fetchReading.js"
+import { isWebResponse, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
 import { processFetch } from "./processFetch.js"
-import type { ReadResponse } from "./serviceResponse.js"
-import { isWebResponse, setCookiesOf, sourceOf, statusTextOf } from "./source.js"
 import { WebBody } from "./webBody.js"
 import { WholeResponse } from "./wholeResponse.js"
 
@@ -81,15 +81,15 @@ const headersOf = (response: PlatformResponse, method: string, body: Uint8Array)
     : { ...headers, "set-cookie": setCookiesOf(response) }
   const coding = headers["content-encoding"]
   const isCoded = coding !== undefined && method !== "HEAD" && !withoutBody.has(status)
-  if (!isCoded || !isWebResponse(sourceOf(response)) || !isDecoded(coding, body)) return all
+  if (!isCoded || !isWebResponse(nativeOf(response)) || !isDecoded(coding, body)) return all
   const { "content-encoding": _coding, "content-length": _length, ...others } = all
   return others
 }
 
 const bodyOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<ReadBody, unknown> => {
-  const source = sourceOf(response)
-  if (isWebResponse(source) && !(source instanceof WholeResponse)) return collectWeb(source, maxBytes)
-  return source instanceof WholeResponse || isBounded(response, maxBytes)
+  const native = nativeOf(response)
+  if (isWebResponse(native) && !(native instanceof WholeResponse)) return collectWeb(native, maxBytes)
+  return native instanceof WholeResponse || isBounded(response, maxBytes)
     ? Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
     : Effect.catchIf(
       collect(response.stream, maxBytes),

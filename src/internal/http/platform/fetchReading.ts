@@ -1,6 +1,6 @@
-import type { Receiver } from "./dispatch.js"
-import type { ReadResponse } from "./serviceResponse.js"
-import { cookiesIn } from "./source.js"
+import type { Receiver } from "../dispatch.js"
+import type { ReadResponse } from "../serviceResponse.js"
+import { cookiesIn } from "./nativeResponse.js"
 import { readFrom, WebBody } from "./webBody.js"
 import { WholeResponse } from "./wholeResponse.js"
 

@@ -5,13 +5,13 @@
 import * as Cookies from "@effect/platform/Cookies"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
-import { hasMethod } from "./chunks.js"
+import { hasMethod } from "../chunks.js"
 
 type PlatformResponse = HttpClientResponse.HttpClientResponse
 
 /** Returns the native response: a web Response, or a response of Node or undici. */
-export const sourceOf = (response: unknown): unknown => {
-  if (Predicate.hasProperty(response, "original")) return sourceOf(response.original)
+export const nativeOf = (response: unknown): unknown => {
+  if (Predicate.hasProperty(response, "original")) return nativeOf(response.original)
   return Predicate.hasProperty(response, "source") ? response.source : undefined
 }
 
@@ -19,7 +19,7 @@ const propertyOf = (value: unknown, name: string): unknown =>
   Predicate.hasProperty(value, name) ? value[name] : undefined
 
 /** Checks for a web Response of any class. Only its headers have a `get`. */
-export const isWebResponse = (source: unknown): source is Response => hasMethod(propertyOf(source, "headers"), "get")
+export const isWebResponse = (native: unknown): native is Response => hasMethod(propertyOf(native, "headers"), "get")
 
 const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)
 
@@ -32,14 +32,14 @@ export const cookiesIn = (headers: unknown): Array<string> => {
 
 /** Falls back to the platform's `cookies`, which keeps only the last cookie of each name. */
 export const setCookiesOf = (response: PlatformResponse): Array<string> => {
-  const cookies = cookiesIn(propertyOf(sourceOf(response), "headers"))
+  const cookies = cookiesIn(propertyOf(nativeOf(response), "headers"))
   return cookies.length > 0 ? cookies : Cookies.toSetCookieHeaders(response.cookies)
 }
 
 /** Returns the reason phrase, which Node calls statusMessage. */
 export const statusTextOf = (response: unknown): string => {
-  const source = sourceOf(response)
-  return strings(propertyOf(source, "statusText") ?? propertyOf(source, "statusMessage")).join("")
+  const native = nativeOf(response)
+  return strings(propertyOf(native, "statusText") ?? propertyOf(native, "statusMessage")).join("")
 }
 
-export const urlOf = (response: unknown): string => strings(propertyOf(sourceOf(response), "url")).join("")
+export const urlOf = (response: unknown): string => strings(propertyOf(nativeOf(response), "url")).join("")
