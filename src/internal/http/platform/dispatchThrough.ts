@@ -19,10 +19,8 @@ import type { ReadBody } from "../chunks.js"
 import type { Dispatch, Received, Request } from "../dispatch.js"
 import type { ReadResponse } from "../serviceResponse.js"
 import { isDecoded } from "./contentCoding.js"
-import { FetchReading } from "./fetchReading.js"
 import { isWebResponse, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
-import { processFetch } from "./processFetch.js"
-import { WebBody } from "./webBody.js"
+import { FetchReading, processFetch, WebBody } from "./webFetch.js"
 import { WholeResponse } from "./wholeResponse.js"
 
 /** The statuses of responses that have no body. */

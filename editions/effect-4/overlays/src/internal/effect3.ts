@@ -12,7 +12,7 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type * as Tracer from "effect/Tracer"
-import { processFetch } from "./http/platform/processFetch.js"
+import { processFetch } from "./http/platform/webFetch.js"
 
 export const interruptFork = (fiber: Fiber.Fiber<unknown, unknown>) => Effect.sync(() => fiber.interruptUnsafe())
 

@@ -1,0 +1,113 @@
+/** Finds the fetch of the process, and reads what a fetch returns, which may be an object of any class. */
+import { bytesOf, type Chunks, chunksOf, gather, hasMethod, type ReadBody } from "../chunks.js"
+import type { Receiver } from "../dispatch.js"
+import type { ReadResponse } from "../serviceResponse.js"
+import { cookiesIn } from "./nativeResponse.js"
+import { WholeResponse } from "./wholeResponse.js"
+
+type Fetch = typeof globalThis.fetch
+
+/** Creates the error for a fetch that can't be used. `errors/transportCodes` has the advice for its code. */
+const fetchError = (code: "ERR_NO_FETCH" | "ERR_FETCH_RESPONSE", cause?: unknown): Error =>
+  Object.assign(new Error(code, { cause }), { code })
+
+const missing: Fetch = () => Promise.reject(fetchError("ERR_NO_FETCH"))
+
+/**
+ * Returns the fetch of the process. Next.js replaces fetch with one that caches on disk. It would store the license key and the token,
+ * and return revoked tokens.
+ */
+export const processFetch = (): Fetch => {
+  const { fetch }: { readonly fetch?: Fetch & { readonly _nextOriginalFetch?: Fetch } } = globalThis
+  return fetch?._nextOriginalFetch ?? fetch ?? missing
+}
+
+/** Checks whether the process has a fetch. `node --no-experimental-fetch` removes it. */
+export const hasFetch = (): boolean => processFetch() !== missing
+
+/** Reads from a response. It may throw, because a mock may lack any part of a Response. */
+const readFrom = <A>(response: Response, read: (response: Response) => A): A => {
+  try {
+    return read(response)
+  } catch (cause) {
+    throw fetchError("ERR_FETCH_RESPONSE", cause)
+  }
+}
+
+const recordOf = (headers: Headers): ReadResponse["headers"] => {
+  const record: Record<string, string | Array<string>> = {}
+  for (const [anyCaseName, value] of headers) {
+    const name = anyCaseName.toLowerCase()
+    record[name] = name === "set-cookie" ? cookiesIn(headers) : value
+  }
+  return record
+}
+
+const headOf = ({ headers, status, statusText }: Response) => {
+  if (typeof status !== "number") throw new TypeError("the response has no status")
+  return { status, statusText, headers: recordOf(headers) }
+}
+
+/** The body of a web Response. Reading its own stream takes a fraction of the time that the platform's takes. */
+export class WebBody {
+  private readonly chunks: Chunks | undefined
+
+  constructor(private readonly response: Response) {
+    this.chunks = readFrom(response, ({ body }) => chunksOf(body))
+  }
+
+  async read(maxBytes: number): Promise<ReadBody> {
+    const { chunks, response } = this
+    if (chunks !== undefined) return gather(chunks, maxBytes)
+    const bytes = hasMethod(response, "arrayBuffer") ? bytesOf(await response.arrayBuffer()) : undefined
+    if (bytes === undefined) throw fetchError("ERR_FETCH_RESPONSE")
+    return { body: bytes.subarray(0, maxBytes), isWhole: bytes.length <= maxBytes }
+  }
+
+  cancel() {
+    this.chunks?.cancel()
+  }
+}
+
+/**
+ * Reads the response of one fetch call before the platform receives it. The platform can then abort the request until the body has been
+ * read, whichever fetch is in use.
+ */
+export class FetchReading {
+  /** Set when the head of the response has been received. */
+  status: number | undefined
+  private body: WebBody | undefined
+  private reading: Promise<Response> | undefined
+  private isCanceled = false
+
+  constructor(private readonly receiver: Receiver, private readonly abort: () => void) {}
+
+  through(fetch: Fetch): Fetch {
+    return (input, init) => this.reading = this.read(fetch(input, init))
+  }
+
+  private async read(fetched: Promise<Response>) {
+    const response = await fetched
+    const head = readFrom(response, headOf)
+    this.status = head.status
+    this.body = new WebBody(response)
+    if (this.isCanceled) this.body.cancel()
+    const read = await this.body.read(this.receiver.maxBytesOf(head.status))
+    const parts = { ...head, ...read }
+    if (!read.isWhole) {
+      this.receiver.onResponse(parts)
+      this.abort()
+    }
+    return new WholeResponse(parts, "")
+  }
+
+  /** Resolves when fetch has ended. A fetch that ignores its signal ends late. */
+  async ended() {
+    await Promise.allSettled([this.reading])
+  }
+
+  cancel() {
+    this.isCanceled = true
+    this.body?.cancel()
+  }
+}
