@@ -14,6 +14,7 @@ import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "./AccessToken.js"
 import { retryAfterMillis } from "./internal/errors/retryAfter.js"
+import { isOk } from "./internal/http/dispatch.js"
 import * as Send from "./internal/http/send.js"
 import * as ServiceResponse from "./internal/http/serviceResponse.js"
 import * as Url from "./internal/http/url.js"
@@ -118,7 +119,7 @@ export const fromSettings = (
         if (status === 401 || status === 403) {
           return yield* new Forbidden({ ...ServiceResponse.fieldsWithBody(response), reason: "KeyRejected" })
         }
-        if (!ServiceResponse.isOk(status)) return yield* ServiceResponse.statusError(response)
+        if (!isOk(status)) return yield* ServiceResponse.statusError(response)
         const json = yield* ServiceResponse.json(response)
         return yield* TokenResponse.tokenFrom(json, { key, serviceId, status, receivedAt })
       })

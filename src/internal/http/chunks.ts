@@ -5,6 +5,7 @@
 import { constVoid } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import { BodyBytes } from "./bodyBytes.js"
+import type { ReadBody } from "./dispatch.js"
 
 type Method = (...args: ReadonlyArray<unknown>) => unknown
 
@@ -58,12 +59,6 @@ export const chunksOf = (body: unknown): Chunks | undefined => {
     // The iterator of a Node stream would first wait for the pending chunk.
     cancel: ignoringErrors(() => hasMethod(body, "destroy") ? body.destroy() : iterator.return?.())
   }
-}
-
-/** A body that has been read. If it exceeds the limit, only its beginning. */
-export interface ReadBody {
-  readonly body: Uint8Array
-  readonly isWhole: boolean
 }
 
 /** Reads chunk by chunk. At the limit, it stops and cancels the rest. */

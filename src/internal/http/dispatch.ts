@@ -1,9 +1,11 @@
+/** What `send` passes to a client, and what it receives. */
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type * as Effect from "effect/Effect"
-import type { ReadResponse } from "./serviceResponse.js"
-import type { Sendable } from "./upload.js"
+
+/** A body that every client can send. */
+export type Sendable = Exclude<HttpBody.HttpBody, HttpBody.FormData>
 
 /** A request, with its URL split into origin and path. The path starts with a slash, and includes the query string. */
 export interface Request {
@@ -21,10 +23,27 @@ export interface BufferedRequest extends Request {
 
 export const isBuffered = (request: Request): request is BufferedRequest => request.body._tag !== "Stream"
 
-/** A response that has been read. If the body exceeds the limit, `body` is only its beginning, and `isWhole` is false. */
-export interface Received extends ReadResponse {
+/** A body that has been read. If it exceeds the limit, `body` is only its beginning, and `isWhole` is false. */
+export interface ReadBody {
+  readonly body: Uint8Array
   readonly isWhole: boolean
 }
+
+export interface ReadResponse {
+  readonly status: number
+  /** The reason phrase, if the client provides it. */
+  readonly statusText?: string | undefined
+  /** The headers, with their names in lower case. */
+  readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
+  readonly body: Uint8Array
+}
+
+export interface Received extends ReadResponse, ReadBody {}
+
+export const isOk = (status: number): boolean => status >= 200 && status < 300
+
+/** The statuses of responses that have no body. */
+export const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Receives the result of a request. Only the first result counts. */
 export interface Receiver {

@@ -10,12 +10,13 @@ import {
   type Dispatch,
   dispatchOf,
   isBuffered,
+  isOk,
   type Received,
   type Receiver,
   type Request
 } from "./dispatch.js"
 import * as Platform from "./platform/dispatchThrough.js"
-import { isOk, type RequestKind, type ServiceResponse } from "./serviceResponse.js"
+import type { RequestKind, ServiceResponse } from "./serviceResponse.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
 type SendError = BadRequest | TransportError | UnexpectedResponse

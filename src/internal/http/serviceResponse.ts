@@ -9,9 +9,7 @@ import {
   TooManyRequests,
   UnexpectedResponse
 } from "../../NutritionAdvisorError.js"
-
-/** The operation of a data request. */
-export type DataOperation = Exclude<Operation, "token">
+import type { ReadResponse } from "./dispatch.js"
 
 /** The settings that all requests of one kind share. */
 export interface RequestKind {
@@ -22,22 +20,13 @@ export interface RequestKind {
   readonly observeHeaders: ReadonlyArray<string>
 }
 
-/** A response that has been read. If its status is not 2xx, `body` may be only the beginning of the body (`maxErrorBytes`). */
-export interface ReadResponse {
-  readonly status: number
-  /** The reason phrase, if the client provides it. */
-  readonly statusText?: string | undefined
-  /** The headers, with their names in lower case. */
-  readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
-  readonly body: Uint8Array
-}
-
-/** A response of the service, with the settings of its request. */
+/**
+ * A response of the service, with the settings of its request. If its status is not 2xx, `body` may be only the beginning of the body
+ * (`maxErrorBytes`).
+ */
 export interface ServiceResponse extends ReadResponse {
   readonly kind: RequestKind
 }
-
-export const isOk = (status: number) => status >= 200 && status < 300
 
 /** Returns the value of a header, or an empty string if it is missing. */
 export const headerOf = ({ headers }: ServiceResponse, name: string) => String(headers[name] ?? "").trim()

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { bytesOf, type Chunks, chunksOf, classOf, gather, hasMethod } from "./chunks.js"
+import type { Sendable } from "./dispatch.js"
 
 interface Upload {
   readonly bytes: Uint8Array
@@ -90,9 +91,6 @@ const read = (content: unknown): Effect.Effect<Upload, unknown> | undefined => {
   if (isForm(content)) return reading(() => fromForm(content))
   return hasMethod(content, "getReader") ? fromStream(() => chunksOf(content)) : undefined
 }
-
-/** A body that every client can send. */
-export type Sendable = Exclude<HttpBody.HttpBody, HttpBody.FormData>
 
 /** Returns a body that every client can send. If it has to be read into memory, `wrap` maps the error, and can add a timeout. */
 export const sendable = <E>(

@@ -7,7 +7,7 @@ import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
 import { BadRequest, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import { type Chunks, chunksOf } from "../http/chunks.js"
-import { withoutBody } from "../http/platform/dispatchThrough.js"
+import { withoutBody } from "../http/dispatch.js"
 import { setCookiesOf, statusTextOf, urlOf } from "../http/platform/nativeResponse.js"
 import * as Upload from "../http/upload.js"
 

@@ -4,7 +4,8 @@ import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
 import { Forbidden, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
-import type { Request } from "../http/dispatch.js"
+import type { DataOperation } from "../errors/dataOperation.js"
+import { isOk, type Request } from "../http/dispatch.js"
 import type { Send } from "../http/send.js"
 import * as ServiceResponse from "../http/serviceResponse.js"
 import type { DataSettings } from "../settings/settings.js"
@@ -19,8 +20,7 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
   (body._tag !== "Raw" || typeof body.body === "string" || ArrayBuffer.isView(body.body))
 
 /** Checks whether the status shows that the service has accepted the token. */
-const showsAcceptance = (status: number) =>
-  ServiceResponse.isOk(status) || (status >= 400 && status < 500 && status !== 429)
+const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**
  * Adds the token to the headers of a request, unless the request sets one of its headers itself (`request/build` removes those of callers).
@@ -47,7 +47,7 @@ const makeAddToken = ({ serviceIdHeader }: DataSettings) => {
 /** Sends a request with a token, and doesn't look at the status. */
 const makeSendOnce = (settings: DataSettings, send: Send) => {
   const { maxResponseBytes: maxBytes, observeHeaders } = settings
-  const kinds: Record<ServiceResponse.DataOperation, ServiceResponse.RequestKind> = {
+  const kinds: Record<DataOperation, ServiceResponse.RequestKind> = {
     search: { operation: "search", maxBytes, observeHeaders },
     request: { operation: "request", maxBytes, observeHeaders }
   }
@@ -77,7 +77,7 @@ const showOn = ({ span }: RequestContext, response: ServiceResponse.ServiceRespo
 /** Fails if the status is not 2xx. */
 const responseOrError = (context: RequestContext, response: ServiceResponse.ServiceResponse) => {
   showOn(context, response)
-  return ServiceResponse.isOk(response.status) ? Effect.succeed(response) : ServiceResponse.statusError(response)
+  return isOk(response.status) ? Effect.succeed(response) : ServiceResponse.statusError(response)
 }
 
 const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: Metrics.RequestReason) =>

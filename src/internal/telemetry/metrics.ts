@@ -5,7 +5,7 @@ import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as MetricKey from "effect/MetricKey"
 import * as Option from "effect/Option"
 import { errors, ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
-import type { DataOperation } from "../http/serviceResponse.js"
+import type { DataOperation } from "../errors/dataOperation.js"
 
 type Labels = Readonly<Record<string, string>>
 

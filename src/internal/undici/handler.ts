@@ -1,7 +1,6 @@
 import type * as Undici from "@effect/platform-node/Undici"
 import { BodyBytes } from "../http/bodyBytes.js"
-import type { Receiver } from "../http/dispatch.js"
-import type { ReadResponse } from "../http/serviceResponse.js"
+import type { ReadResponse, Receiver } from "../http/dispatch.js"
 
 const unneeded = new Error("the request is no longer needed")
 

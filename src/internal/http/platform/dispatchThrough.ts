@@ -15,16 +15,18 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import { BodyBytes } from "../bodyBytes.js"
-import type { ReadBody } from "../chunks.js"
-import type { Dispatch, Received, Request } from "../dispatch.js"
-import type { ReadResponse } from "../serviceResponse.js"
+import {
+  type Dispatch,
+  type ReadBody,
+  type ReadResponse,
+  type Received,
+  type Request,
+  withoutBody
+} from "../dispatch.js"
 import { isDecoded } from "./contentCoding.js"
 import { isWebResponse, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
 import { FetchReading, processFetch, WebBody } from "./webFetch.js"
 import { WholeResponse } from "./wholeResponse.js"
-
-/** The statuses of responses that have no body. */
-export const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 type ClientError = HttpClientError.HttpClientError
 

@@ -1,7 +1,6 @@
 /** Finds the fetch of the process, and reads what a fetch returns, which may be an object of any class. */
-import { bytesOf, type Chunks, chunksOf, gather, hasMethod, type ReadBody } from "../chunks.js"
-import type { Receiver } from "../dispatch.js"
-import type { ReadResponse } from "../serviceResponse.js"
+import { bytesOf, type Chunks, chunksOf, gather, hasMethod } from "../chunks.js"
+import type { ReadBody, ReadResponse, Receiver } from "../dispatch.js"
 import { cookiesIn } from "./nativeResponse.js"
 import { WholeResponse } from "./wholeResponse.js"
 

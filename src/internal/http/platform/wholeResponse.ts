@@ -1,5 +1,5 @@
+import { isOk, type ReadResponse } from "../dispatch.js"
 import { isHeaderField } from "../header.js"
-import { isOk, type ReadResponse } from "../serviceResponse.js"
 
 type HeaderFields = ReadonlyArray<readonly [name: string, value: string]>
 
