@@ -74,7 +74,7 @@ export type TokenRoute = NonNullable<Settings.ExchangeOptions["tokenRoute"]>
  */
 export interface Options extends Settings.ExchangeOptions {}
 
-const kind: ServiceResponse.RequestKind = { operation: "token", maxBytes: 64 * 1024, observeHeaders: [] }
+const limits: Send.ResponseLimits = { maxBytes: 64 * 1024, observeHeaders: [] }
 
 /** A 429 is not retried, because the service asks for fewer exchanges. */
 const isWorthAnotherAttempt = (error: TokenError) => isTransient(error) && error._tag !== "TooManyRequests"
@@ -106,13 +106,17 @@ export const fromSettings = (
 
     const exchange = (key: Redacted.Redacted<string>): Effect.Effect<AccessToken, TokenError> =>
       Effect.gen(function*() {
-        const response = yield* send({
-          method: "POST",
-          origin: baseUrl.origin,
-          path: baseUrl.pathname + tokenRoute.replace("{key}", () => Url.encode(Redacted.value(key))),
-          headers: { accept: "*/*", ...exchangeHeaders },
-          body: HttpBody.empty
-        }, kind)
+        const response = yield* send(
+          {
+            method: "POST",
+            origin: baseUrl.origin,
+            path: baseUrl.pathname + tokenRoute.replace("{key}", () => Url.encode(Redacted.value(key))),
+            headers: { accept: "*/*", ...exchangeHeaders },
+            body: HttpBody.empty
+          },
+          "token",
+          limits
+        )
         const receivedAt = yield* Clock.currentTimeMillis
         const { status } = response
         yield* Effect.annotateCurrentSpan("http.response.status_code", status)

@@ -4,7 +4,7 @@ import { describe, expect } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Stream } from "effect"
 import { TransportError } from "effect-nutrition-advisor/NutritionAdvisorError"
 import { type BufferedRequest, type Dispatch, type Request, withDispatch } from "../../src/internal/http/dispatch.js"
-import * as Http from "../../src/internal/http/send.js"
+import * as Send from "../../src/internal/http/send.js"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
 import * as Background from "../../src/internal/runtime/background.js"
 import { test } from "../support/doubles/arranged.js"
@@ -18,7 +18,7 @@ const request: Request = {
   body: HttpBody.empty
 }
 
-const kind = { operation: "search", maxBytes: 10, observeHeaders: [] } as const
+const limits: Send.ResponseLimits = { maxBytes: 10, observeHeaders: [] }
 
 const responding = (respond: () => Response) =>
   HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, respond())))
@@ -35,7 +35,7 @@ const respondingWithoutSource = (respond: () => Response) =>
 const send = (client: HttpClient.HttpClient) =>
   Effect.flatMap(
     Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run)),
-    (timeouts) => Http.make(client, timeouts)(request, kind)
+    (timeouts) => Send.make(client, timeouts)(request, "search", limits)
   )
 
 /** A stream of six-byte chunks that never ends, and what was done with it. */
@@ -90,7 +90,7 @@ describe("HTTP response", () => {
 
   test("no timer is left after a response", function*() {
     const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
-    yield* Http.make(responding(() => new Response()), timeouts)(request, kind)
+    yield* Send.make(responding(() => new Response()), timeouts)(request, "search", limits)
     expect(timeouts.endDue()).toBeUndefined()
   })
 })
@@ -195,7 +195,7 @@ describe("HTTP client that delivers a whole response in one step", () => {
   test("a streamed body is not sent in one step", function*() {
     const client = over(() => () => Effect.void)
     const streamed = { ...request, body: HttpBody.stream(Stream.make(new Uint8Array(1))) }
-    const { body } = yield* Http.make(client)(streamed, { ...kind, maxBytes: 100 })
+    const { body } = yield* Send.make(client)(streamed, "search", { ...limits, maxBytes: 100 })
     expect(new TextDecoder().decode(body)).toBe("through a response")
   })
 })

@@ -8,7 +8,8 @@ const responseWith = (
   headers: ServiceResponse.ServiceResponse["headers"] = {},
   body = ""
 ): ServiceResponse.ServiceResponse => ({
-  kind: { operation: "search", maxBytes: 1_000, observeHeaders: [] },
+  operation: "search",
+  observeHeaders: [],
   status,
   headers,
   body: new TextEncoder().encode(body)

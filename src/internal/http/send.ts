@@ -2,7 +2,7 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { BadRequest, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import { BadRequest, type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { closed } from "../errors/closed.js"
 import { badPort, reasonOf } from "../errors/transportCodes.js"
 import {
@@ -16,23 +16,33 @@ import {
   type Request
 } from "./dispatch.js"
 import * as Platform from "./platform/dispatchThrough.js"
-import type { RequestKind, ServiceResponse } from "./serviceResponse.js"
+import type { ServiceResponse } from "./serviceResponse.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
 type SendError = BadRequest | TransportError | UnexpectedResponse
 
-/** Where a caller keeps its in-flight call, so that it can cancel it. */
-export interface CallSlot {
-  call: { readonly cancel: Abort } | undefined
+/** How much of a response is read, and how much of it is shown. */
+export interface ResponseLimits {
+  /** The maximum size of the body of a 2xx response, in bytes. For any other response, the first 64 KiB are read. */
+  readonly maxBytes: number
+  /** The response headers that errors and spans may show. */
+  readonly observeHeaders: ReadonlyArray<string>
 }
 
+/** Where a caller keeps its pending request, so that it can cancel it. */
+export interface RequestSlot {
+  pending: { readonly cancel: Abort } | undefined
+}
+
+type Outcome = Effect.Effect<ServiceResponse, SendError>
+
 /** Sends a request and reads the whole response in bounded memory. Without a `slot`, it cancels itself on interruption. */
-export type Send = (request: Request, kind: RequestKind, slot?: CallSlot) => Effect.Effect<ServiceResponse, SendError>
+export type Send = (request: Request, operation: Operation, limits: ResponseLimits, slot?: RequestSlot) => Outcome
 
 /** Errors keep only 4 KiB. More is read, because the connection can be reused only after the body has been read to its end. */
 const maxErrorBytes = 64 * 1024
 
-const tooLarge = ({ operation }: RequestKind, status: number) =>
+const tooLarge = (operation: Operation, status: number) =>
   new UnexpectedResponse({ operation, status, reason: "TooLarge" })
 
 /** The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is kept. */
@@ -52,25 +62,30 @@ const codeOf = (error: unknown, depth = 5): string | undefined => {
     [...inside, error.cause].map((inner) => codeOf(inner, depth - 1)).find(Predicate.isNotUndefined)
 }
 
-const sendErrorOf = (cause: unknown, status: number | undefined, kind: RequestKind): SendError => {
+const sendErrorOf = (cause: unknown, status: number | undefined, operation: Operation): SendError => {
   const code = codeOf(cause)
-  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) return tooLarge(kind, status)
+  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) return tooLarge(operation, status)
   const reason = reasonOf(code ?? "", status !== undefined)
-  return new TransportError({ operation: kind.operation, reason, ...code !== undefined && { code } })
+  return new TransportError({ operation, reason, ...code !== undefined && { code } })
 }
 
-type Ending = Effect.Effect<ServiceResponse, SendError>
-
-/** An in-flight request. When it ends, it drops all references to the request, so that its fiber doesn't keep them in memory. */
-class Call extends Timed implements Receiver {
-  private resume: ((ending: Ending) => void) | undefined
+/**
+ * A request that has no result yet. When it gets one, it drops all references to the request, so that its fiber doesn't keep them in
+ * memory.
+ */
+class PendingRequest extends Timed implements Receiver {
+  private resume: ((outcome: Outcome) => void) | undefined
   private abort: Abort | undefined
 
-  constructor(private readonly kind: RequestKind, private readonly timeouts: Timeouts | undefined) {
+  constructor(
+    private readonly operation: Operation,
+    private readonly limits: ResponseLimits,
+    private readonly timeouts: Timeouts | undefined
+  ) {
     super()
   }
 
-  begin<Req extends Request>(dispatch: Dispatch<Req>, request: Req, resume: (ending: Ending) => void) {
+  begin<Req extends Request>(dispatch: Dispatch<Req>, request: Req, resume: (outcome: Outcome) => void) {
     this.resume = resume
     this.timeouts?.add(this)
     if (this.resume === undefined) return
@@ -79,28 +94,30 @@ class Call extends Timed implements Receiver {
   }
 
   maxBytesOf(status: number) {
-    return isOk(status) ? this.kind.maxBytes : maxErrorBytes
+    return isOk(status) ? this.limits.maxBytes : maxErrorBytes
   }
 
   onResponse({ body, headers, isWhole, status, statusText }: Received) {
-    const { kind } = this
+    const { limits: { observeHeaders }, operation } = this
     const isUsable = isWhole || !isOk(status)
     this.settle(
-      isUsable ? Effect.succeed({ kind, status, statusText, headers, body }) : Effect.fail(tooLarge(kind, status))
+      isUsable
+        ? Effect.succeed({ operation, observeHeaders, status, statusText, headers, body })
+        : Effect.fail(tooLarge(operation, status))
     )
   }
 
   onFailure(cause: unknown, status?: number) {
-    this.settle(Effect.fail(sendErrorOf(cause, status, this.kind)))
+    this.settle(Effect.fail(sendErrorOf(cause, status, this.operation)))
   }
 
   onBodyFailure() {
-    const { operation } = this.kind
+    const { operation } = this
     this.abandon(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))
   }
 
   onEnd(reason: "Timeout" | "Closed") {
-    const { operation } = this.kind
+    const { operation } = this
     this.abandon(Effect.fail(reason === "Closed" ? closed(operation) : new TransportError({ operation, reason })))
   }
 
@@ -108,53 +125,55 @@ class Call extends Timed implements Receiver {
     return this.abandon(Effect.interrupt)
   }
 
-  /** Ends the call without a response, and aborts the request. */
-  private abandon(ending: Ending): Effect.Effect<unknown> {
+  /** Ends without a response, and aborts the request. */
+  private abandon(outcome: Outcome): Effect.Effect<unknown> {
     const { abort } = this
-    this.settle(ending)
+    this.settle(outcome)
     return abort === undefined ? Effect.void : abort()
   }
 
-  private settle(ending: Ending) {
+  private settle(outcome: Outcome) {
     const { resume } = this
     this.resume = this.abort = undefined
     this.timeouts?.remove(this)
-    resume?.(ending)
+    resume?.(outcome)
   }
 }
 
 /**
- * The caller cancels the call through the slot. The canceler of `Effect.async` would be lost if an interruption came right after the start.
+ * The caller cancels the request through the slot. The canceler of `Effect.async` would be lost if an interruption came right after the
+ * start.
  */
-const callOf =
-  (kind: RequestKind, timeouts: Timeouts | undefined, slot: CallSlot) =>
-  <Req extends Request>(dispatch: Dispatch<Req>, request: Req): Ending =>
+const beginIn =
+  (slot: RequestSlot, newRequest: () => PendingRequest) =>
+  <Req extends Request>(dispatch: Dispatch<Req>, request: Req): Outcome =>
     Effect.async((resume) => {
-      const call = new Call(kind, timeouts)
-      slot.call = call
-      call.begin(dispatch, request, resume)
+      const pending = newRequest()
+      slot.pending = pending
+      pending.begin(dispatch, request, resume)
     })
 
 /**
  * Sends a request with a new slot. An interruption waits until the client has released the request, so that no exchange starts while
  * another one is still running. A search passes its own slot, because this function would add two microseconds.
  */
-const withOwnSlot = (send: (slot: CallSlot) => Ending): Ending =>
+const withOwnSlot = (send: (slot: RequestSlot) => Outcome): Outcome =>
   Effect.suspend(() => {
-    const slot: CallSlot = { call: undefined }
-    return Effect.onInterrupt(send(slot), () => Effect.suspend(() => slot.call?.cancel() ?? Effect.void))
+    const slot: RequestSlot = { pending: undefined }
+    return Effect.onInterrupt(send(slot), () => Effect.suspend(() => slot.pending?.cancel() ?? Effect.void))
   })
 
 /** Creates the function that sends requests. Without `timeouts`, the caller must apply a timeout. */
 export const make = (client: HttpClient.HttpClient, timeouts?: Timeouts): Send => {
   const dispatch = dispatchOf(client)
   const dispatchIn = Platform.dispatchThrough(client)
-  const sendFor = (slot: CallSlot, request: Request, kind: RequestKind): Ending => {
-    const call = callOf(kind, timeouts, slot)
-    return dispatch !== undefined && isBuffered(request)
-      ? call(dispatch, request)
-      : Effect.flatMap(Effect.runtime(), (runtime) => call(dispatchIn(runtime), request))
+  return (request, operation, limits, slot) => {
+    const sendIn = (slot: RequestSlot): Outcome => {
+      const begin = beginIn(slot, () => new PendingRequest(operation, limits, timeouts))
+      return dispatch !== undefined && isBuffered(request)
+        ? begin(dispatch, request)
+        : Effect.flatMap(Effect.runtime(), (runtime) => begin(dispatchIn(runtime), request))
+    }
+    return slot === undefined ? withOwnSlot(sendIn) : sendIn(slot)
   }
-  return (request, kind, slot) =>
-    slot === undefined ? withOwnSlot((own) => sendFor(own, request, kind)) : sendFor(slot, request, kind)
 }

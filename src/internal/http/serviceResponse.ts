@@ -11,21 +11,11 @@ import {
 } from "../../NutritionAdvisorError.js"
 import type { ReadResponse } from "./dispatch.js"
 
-/** The settings that all requests of one kind share. */
-export interface RequestKind {
+/** A response of the service. If its status is not 2xx, `body` may be only the beginning of the body (`maxErrorBytes`). */
+export interface ServiceResponse extends ReadResponse {
   readonly operation: Operation
-  /** The maximum size of the body of a 2xx response, in bytes. For any other response, the first 64 KiB are read. */
-  readonly maxBytes: number
   /** The response headers that errors and spans may show. */
   readonly observeHeaders: ReadonlyArray<string>
-}
-
-/**
- * A response of the service, with the settings of its request. If its status is not 2xx, `body` may be only the beginning of the body
- * (`maxErrorBytes`).
- */
-export interface ServiceResponse extends ReadResponse {
-  readonly kind: RequestKind
 }
 
 /** Returns the value of a header, or an empty string if it is missing. */
@@ -52,8 +42,8 @@ const keptBodyBytes = 4 * 1024
 const keptHeaderCharacters = 256
 
 /** Returns the headers that errors and spans may show. */
-export const observedHeaders = ({ headers, kind }: ServiceResponse): Record<string, string> =>
-  Object.fromEntries(kind.observeHeaders.flatMap((name) => {
+export const observedHeaders = ({ headers, observeHeaders }: ServiceResponse): Record<string, string> =>
+  Object.fromEntries(observeHeaders.flatMap((name) => {
     const text = [headers[name] ?? []].flat().join(", ")
     return text === "" ? [] : [[name, text.slice(0, keptHeaderCharacters)]]
   }))
@@ -67,7 +57,7 @@ export interface ResponseFields {
 }
 
 export const fieldsWithoutBody = (response: ServiceResponse): ResponseFields => {
-  const { kind: { observeHeaders, operation }, status } = response
+  const { observeHeaders, operation, status } = response
   return { operation, status, ...observeHeaders.length > 0 && { headers: observedHeaders(response) } }
 }
 

@@ -4,7 +4,6 @@ import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
 import { Forbidden, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
-import type { DataOperation } from "../errors/dataOperation.js"
 import { isOk, type Request } from "../http/dispatch.js"
 import type { Send } from "../http/send.js"
 import * as ServiceResponse from "../http/serviceResponse.js"
@@ -46,12 +45,7 @@ const makeAddToken = ({ serviceIdHeader }: DataSettings) => {
 
 /** Sends a request with a token, and doesn't look at the status. */
 const makeSendOnce = (settings: DataSettings, send: Send) => {
-  const { maxResponseBytes: maxBytes, observeHeaders } = settings
-  const kinds: Record<DataOperation, ServiceResponse.RequestKind> = {
-    search: { operation: "search", maxBytes, observeHeaders },
-    request: { operation: "request", maxBytes, observeHeaders }
-  }
-
+  const limits = { maxBytes: settings.maxResponseBytes, observeHeaders: settings.observeHeaders }
   const addToken = makeAddToken(settings)
 
   return (context: RequestContext, request: Request, token: AccessToken) => {
@@ -59,7 +53,8 @@ const makeSendOnce = (settings: DataSettings, send: Send) => {
     const { body, method, origin, path } = request
     return send(
       { method, origin, path, headers: addToken(token, request.headers), body },
-      kinds[context.operation],
+      context.operation,
+      limits,
       context
     )
   }
