@@ -91,7 +91,7 @@ describe("HTTP response", () => {
   test("no timer is left after a response", function*() {
     const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
     yield* Send.make(responding(() => new Response()), timeouts)(request, "search", limits)
-    expect(timeouts.endDue()).toBeUndefined()
+    expect(timeouts.expireDue()).toBeUndefined()
   })
 })
 

@@ -13,14 +13,14 @@ class Noted extends Timeouts.Timed {
     super()
   }
 
-  onEnd(reason: "Timeout" | "Closed") {
+  onExpire(reason: "Timeout" | "Closed") {
     this.seen.push(reason === "Timeout" ? this.name : -this.name)
   }
 }
 
 describe("timeouts", () => {
   it.prop(
-    "pending calls time out in order, even if others are removed",
+    "pending requests time out in order, even if others are removed",
     [FastCheck.array(FastCheck.boolean(), { minLength: 1, maxLength: 30 })],
     ([leaves]) => {
       let now = 0
@@ -33,7 +33,7 @@ describe("timeouts", () => {
       }
       all.filter((_, index) => leaves[index]).forEach((one) => timeouts.remove(one))
       now = 1_000
-      expect(timeouts.endDue()).toBeUndefined()
+      expect(timeouts.expireDue()).toBeUndefined()
       expect(seen).toEqual(leaves.flatMap((left, index) => left ? [] : [index]))
     }
   )
@@ -47,10 +47,10 @@ describe("timeouts", () => {
     now = 50
     timeouts.add(second)
     now = 100
-    timeouts.endDue()
+    timeouts.expireDue()
     timeouts.remove(first)
     now = 150
-    timeouts.endDue()
+    timeouts.expireDue()
     expect(seen).toEqual([1, 2])
   })
 
@@ -79,7 +79,7 @@ describe("timeouts", () => {
       expect(seen).toEqual([1])
     }).pipe(Effect.ensuring(Effect.sync(() => vi.useRealTimers()))))
 
-  test("closing the scope ends all pending and later calls", function*() {
+  test("closing the scope expires all pending and later requests", function*() {
     const seen: Array<number> = []
     const timeouts = yield* Effect.scoped(Effect.tap(make, (timeouts) => timeouts.add(new Noted(1, seen))))
     timeouts.add(new Noted(2, seen))

@@ -116,7 +116,7 @@ class PendingRequest extends Timed implements Receiver {
     this.abandon(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))
   }
 
-  onEnd(reason: "Timeout" | "Closed") {
+  onExpire(reason: "Timeout" | "Closed") {
     const { operation } = this
     this.abandon(Effect.fail(reason === "Closed" ? closed(operation) : new TransportError({ operation, reason })))
   }

@@ -10,7 +10,7 @@ export abstract class Timed {
   before: Timed | undefined
   after: Timed | undefined
 
-  abstract onEnd(reason: "Timeout" | "Closed"): void
+  abstract onExpire(reason: "Timeout" | "Closed"): void
 }
 
 /**
@@ -28,9 +28,9 @@ export class Timeouts {
     private readonly watch: () => void
   ) {}
 
-  /** Adds an entry, which times out unless it is removed in time. After `close`, the entry ends at once. */
+  /** Adds an entry, which times out unless it is removed in time. After `close`, the entry expires at once. */
   add(timed: Timed) {
-    if (this.isClosed) return timed.onEnd("Closed")
+    if (this.isClosed) return timed.onExpire("Closed")
     timed.dueAt = this.now() + this.millis
     timed.before = this.last
     if (this.last === undefined) this.first = timed
@@ -49,20 +49,20 @@ export class Timeouts {
     timed.before = timed.after = undefined
   }
 
-  /** Ends all entries, and every entry that is added later. */
+  /** Expires all entries, and every entry that is added later. */
   close() {
     this.isClosed = true
-    while (this.first !== undefined) this.cutOff(this.first, "Closed")
+    while (this.first !== undefined) this.expire(this.first, "Closed")
   }
 
-  private cutOff(timed: Timed, reason: "Timeout" | "Closed") {
+  private expire(timed: Timed, reason: "Timeout" | "Closed") {
     this.remove(timed)
-    timed.onEnd(reason)
+    timed.onExpire(reason)
   }
 
-  /** Ends all entries that are due, and returns the time at which the next one is due. */
-  endDue(now = this.now()): number | undefined {
-    while (this.first !== undefined && this.first.dueAt <= now) this.cutOff(this.first, "Timeout")
+  /** Expires all entries that are due, and returns the time at which the next one is due. */
+  expireDue(now = this.now()): number | undefined {
+    while (this.first !== undefined && this.first.dueAt <= now) this.expire(this.first, "Timeout")
     return this.first?.dueAt
   }
 }
@@ -76,7 +76,7 @@ export const make = (millis: number, run: RunInBackground): Effect.Effect<Timeou
 
     /** After a sleep, its end time counts as reached, even if a test fakes the timers but not this clock. */
     const watching = Effect.gen(function*() {
-      for (let dueAt = timeouts.endDue(); dueAt !== undefined; dueAt = timeouts.endDue(Math.max(dueAt, now()))) {
+      for (let dueAt = timeouts.expireDue(); dueAt !== undefined; dueAt = timeouts.expireDue(Math.max(dueAt, now()))) {
         yield* Effect.sleep(Math.ceil(dueAt - now()))
       }
       isWatched = false
