@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as Platform from "./internal/http/platform/dispatchThrough.js"
+import { toPlatform } from "./internal/http/platform/wholeResponse.js"
 import * as Send from "./internal/http/send.js"
 import * as ServiceResponse from "./internal/http/serviceResponse.js"
 import * as Timeouts from "./internal/http/timeouts.js"
@@ -158,7 +158,7 @@ const fromTokens = (
           Effect.flatMap((built) =>
             Effect.map(
               authorized(context, built),
-              (response) => Platform.responseOf(Build.withoutToken(settings, request), built, response)
+              (response) => toPlatform(Build.withoutToken(settings, request), built, response)
             )
           )
         ))

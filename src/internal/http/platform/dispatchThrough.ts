@@ -3,7 +3,7 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -68,6 +68,9 @@ const collectWeb = (response: Response, maxBytes: number) =>
     )
   })
 
+const readAtOnce = (response: PlatformResponse): Effect.Effect<ReadBody, unknown> =>
+  Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
+
 /** Other clients need almost twice as long to stream a body. If the headers show that it fits, it is read at once. */
 const isBounded = ({ headers }: PlatformResponse, maxBytes: number) =>
   headers["content-encoding"] === undefined && /^\d+$/.test(headers["content-length"] ?? "") &&
@@ -88,14 +91,15 @@ const headersOf = (response: PlatformResponse, method: string, body: Uint8Array)
 
 const bodyOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<ReadBody, unknown> => {
   const native = nativeOf(response)
-  if (isWebResponse(native) && !(native instanceof WholeResponse)) return collectWeb(native, maxBytes)
-  return native instanceof WholeResponse || isBounded(response, maxBytes)
-    ? Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
-    : Effect.catchIf(
-      collect(response.stream, maxBytes),
-      (error) => error.reason === "EmptyBody",
-      () => Effect.succeed({ body: new Uint8Array(), isWhole: true })
-    )
+  // A FetchReading has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
+  if (native instanceof WholeResponse) return readAtOnce(response)
+  if (isWebResponse(native)) return collectWeb(native, maxBytes)
+  if (isBounded(response, maxBytes)) return readAtOnce(response)
+  return Effect.catchIf(
+    collect(response.stream, maxBytes),
+    (error) => error.reason === "EmptyBody",
+    () => Effect.succeed({ body: new Uint8Array(), isWhole: true })
+  )
 }
 
 const receivedOf = (response: PlatformResponse, method: string, maxBytes: number): Effect.Effect<Received, unknown> =>
@@ -118,10 +122,10 @@ const disableTelemetry = FiberRef.set(HttpClient.currentTracerDisabledWhen, () =
 /** Settings for the fetch client. They apply just before sending, and keep the caller's RequestInit and Fetch. */
 const fetchSettings = (reading: FetchReading) =>
   FiberRef.update(FiberRef.currentContext, (context) => {
-    const given = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
+    const callerInit = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
     const fetch = Option.getOrElse(Context.getOption(context, FetchHttpClient.Fetch), processFetch)
     return context.pipe(
-      Context.add(FetchHttpClient.RequestInit, { ...given, redirect: "manual" as const }),
+      Context.add(FetchHttpClient.RequestInit, { ...callerInit, redirect: "manual" as const }),
       Context.add(FetchHttpClient.Fetch, reading.through(fetch))
     )
   })
@@ -135,13 +139,13 @@ const isStatusError = (error: ClientError): error is HttpClientError.ResponseErr
  * uninterruptible.
  */
 export const dispatchThrough =
-  (given: HttpClient.HttpClient) => (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
+  (httpClient: HttpClient.HttpClient) => (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
     const abort = () => {
       fiber.unsafeInterruptAsFork(FiberId.none)
       reading.cancel()
     }
     const reading = new FetchReading(receiver, abort)
-    const client = HttpClient.mapRequestEffect(given, (request) => Effect.as(fetchSettings(reading), request))
+    const client = HttpClient.mapRequestEffect(httpClient, (request) => Effect.as(fetchSettings(reading), request))
     const received = disableTelemetry.pipe(
       Effect.flatMap(() => client.execute(requestOf(request, () => receiver.onBodyFailure()))),
       Effect.catchIf(isStatusError, ({ response }) => Effect.succeed(response)),
@@ -163,9 +167,3 @@ export const dispatchThrough =
       return Effect.zipRight(Fiber.await(fiber), Effect.promise(() => reading.ended()))
     }
   }
-
-export const responseOf = (
-  request: HttpClientRequest.HttpClientRequest,
-  { origin, path }: Pick<Request, "origin" | "path">,
-  response: ReadResponse
-): PlatformResponse => HttpClientResponse.fromWeb(request, new WholeResponse(response, origin + path))

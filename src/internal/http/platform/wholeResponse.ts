@@ -1,4 +1,6 @@
-import { isOk, type ReadResponse } from "../dispatch.js"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { isOk, type ReadResponse, type Request } from "../dispatch.js"
 import { isHeaderField } from "../header.js"
 
 type HeaderFields = ReadonlyArray<readonly [name: string, value: string]>
@@ -118,3 +120,11 @@ export class WholeResponse implements Response {
     return new Response(this.copy, { headers: [...this.headers] }).formData()
   }
 }
+
+/** Converts a response that has been read into one of the platform. */
+export const toPlatform = (
+  request: HttpClientRequest.HttpClientRequest,
+  { origin, path }: Pick<Request, "origin" | "path">,
+  response: ReadResponse
+): HttpClientResponse.HttpClientResponse =>
+  HttpClientResponse.fromWeb(request, new WholeResponse(response, origin + path))

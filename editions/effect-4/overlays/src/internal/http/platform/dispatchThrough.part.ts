@@ -11,9 +11,9 @@ const disableTelemetry = Effect.withFiber((fiber) => {
 
 const fetchSettings = (reading: FetchReading) =>
   Effect.withFiber((fiber) => {
-    const given = Option.getOrUndefined(Context.getOption(fiber.context, FetchHttpClient.RequestInit))
+    const callerInit = Option.getOrUndefined(Context.getOption(fiber.context, FetchHttpClient.RequestInit))
     const changed = fiber.context.pipe(
-      Context.add(FetchHttpClient.RequestInit, { ...given, redirect: "manual" as const }),
+      Context.add(FetchHttpClient.RequestInit, { ...callerInit, redirect: "manual" as const }),
       Context.add(FetchHttpClient.Fetch, reading.through(Context.get(fiber.context, FetchHttpClient.Fetch)))
     )
     return Effect.sync(() => fiber.setContext(changed))
