@@ -20,7 +20,6 @@ import { toPlatform } from "./internal/http/platform/wholeResponse.js"
 import * as Send from "./internal/http/send.js"
 import * as ServiceResponse from "./internal/http/serviceResponse.js"
 import * as Timeouts from "./internal/http/timeouts.js"
-import * as Url from "./internal/http/url.js"
 import * as Environment from "./internal/options/environment.js"
 import * as Authorized from "./internal/request/authorized.js"
 import * as Build from "./internal/request/build.js"
@@ -32,6 +31,7 @@ import type { RunInBackground } from "./internal/runtime/background.js"
 import * as Background from "./internal/runtime/background.js"
 import * as Settings from "./internal/settings/settings.js"
 import * as Metrics from "./internal/telemetry/metrics.js"
+import { serverAttributes } from "./internal/telemetry/span.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
 import type * as SharedTokenIssuer from "./SharedTokenIssuer.js"
@@ -134,7 +134,7 @@ const fromTokens = (
     const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
     const send = Send.make(yield* HttpClient.HttpClient, timeouts)
     const authorized = Authorized.make(settings, tokens, send)
-    const server = Url.serverAttributes(settings.baseUrl)
+    const server = serverAttributes(settings.baseUrl)
     const runSearch = makeRunner("search", server)
     const runRequest = makeRunner("request", server)
     yield* Effect.sync(Metrics.startClient)

@@ -20,6 +20,7 @@ import * as ServiceResponse from "./internal/http/serviceResponse.js"
 import * as Url from "./internal/http/url.js"
 import { monotonicMillis } from "./internal/runtime/clock.js"
 import * as Settings from "./internal/settings/settings.js"
+import { serverAttributes } from "./internal/telemetry/span.js"
 import { betweenAttempts } from "./internal/token/delays.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
 import * as TokenResponse from "./internal/token/response.js"
@@ -102,7 +103,7 @@ export const fromSettings = (
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const send = Send.make(client)
-    const attributes = { ...Url.serverAttributes(baseUrl), "http.request.method": "POST", "url.template": tokenRoute }
+    const attributes = { ...serverAttributes(baseUrl), "http.request.method": "POST", "url.template": tokenRoute }
 
     const exchange = (key: Redacted.Redacted<string>): Effect.Effect<AccessToken, TokenError> =>
       Effect.gen(function*() {

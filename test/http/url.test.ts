@@ -16,15 +16,6 @@ const reserved = ":/?#[]@!$&'()*+,;="
 
 const hostile = [".", "..", "%2e", "%", reserved, "a\r\nb", "🥑", "a b", "+", "x".repeat(100_000), ""]
 
-it.each([
-  ["https://nutrition.example", "nutrition.example", 443],
-  ["http://nutrition.example", "nutrition.example", 80],
-  ["https://[::1]:8443", "::1", 8443]
-])("URL serverAttributes: %s has the address %s and the port %i", (origin, address, port) => {
-  expect(Url.serverAttributes({ href: origin, origin, pathname: "" }))
-    .toEqual({ "server.address": address, "server.port": port })
-})
-
 it.prop(
   "isWellFormed: a string is well-formed if encodeURIComponent can encode it",
   [FastCheck.string16bits()],

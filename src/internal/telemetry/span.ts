@@ -3,10 +3,20 @@ import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
 import * as Tracer from "effect/Tracer"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import type { Base } from "../http/url.js"
 import * as Metrics from "./metrics.js"
 
 /** The tracer of a runtime without tracing. It would drop the spans, so none are created. */
 export const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
+
+/** Returns OpenTelemetry's attributes of the server that receives the requests. */
+export const serverAttributes = ({ origin }: Base) => {
+  const { hostname, port, protocol } = new URL(origin)
+  return {
+    "server.address": hostname.replaceAll(/[[\]]/g, ""),
+    "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+  }
+}
 
 /** Runs a call to the service in a span. If it fails, the span gets the attribute `error.type`. */
 export const inSpan = <A, E extends NutritionAdvisorError, R>(

@@ -1,11 +1,12 @@
 import { NodeSdk } from "@effect/opentelemetry"
-import { expect } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { SpanStatusCode } from "@opentelemetry/api"
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base"
 import { InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
 import { Effect, Layer } from "effect"
 import type { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { serverAttributes } from "../../../src/internal/telemetry/span.js"
 import { testLive } from "../../support/doubles/arranged.js"
 import { respondAlways, revoke, setLatency } from "../../support/doubles/simulator.js"
 import { advisor, request, searches } from "./simulated.js"
@@ -140,4 +141,13 @@ testLive("span of a search: it lasts from its start to its end", function*() {
   const [search] = named(yield* spansOf(slow), "NutritionAdvisor.search")
   const [seconds = 0, nanos = 0] = search?.duration ?? []
   expect(seconds * 1e3 + nanos / 1e6).toBeGreaterThan(290)
+})
+
+it.each([
+  ["https://nutrition.example", "nutrition.example", 443],
+  ["http://nutrition.example", "nutrition.example", 80],
+  ["https://[::1]:8443", "::1", 8443]
+])("span attributes of the server: %s has the address %s and the port %i", (origin, address, port) => {
+  expect(serverAttributes({ href: origin, origin, pathname: "" }))
+    .toEqual({ "server.address": address, "server.port": port })
 })
