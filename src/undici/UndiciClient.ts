@@ -6,9 +6,6 @@
  * @module
  */
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientError from "@effect/platform/HttpClientError"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import type * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type * as Undici from "@effect/platform-node/Undici"
 import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
@@ -18,12 +15,10 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { type BufferedRequest, type Dispatch, withDispatch } from "../internal/http/dispatch.js"
-import { sendable } from "../internal/http/upload.js"
 import { count, millis } from "../internal/options/check.js"
 import { type Declarations, parse } from "../internal/options/declarations.js"
 import * as Environment from "../internal/options/environment.js"
-import { BufferedHandler } from "../internal/undici/handler.js"
+import * as Client from "../internal/undici/client.js"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
 
 /**
@@ -52,65 +47,6 @@ export interface Options {
   readonly undici?: Undici.Agent.Options | undefined
 }
 
-/** Turns off undici's redirect interceptor, which would send the headers to the new location. */
-const unredirected = { maxRedirections: 0 }
-
-/** Restores the Agent's timeouts. On each request, the platform's client sets an hour for the headers, and no timeout for the body. */
-const timeoutsOfDispatcher = { headersTimeout: null, bodyTimeout: null }
-
-const contentOf = (body: BufferedRequest["body"]) => body._tag === "Empty" ? null : body.body as Uint8Array | string
-
-const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> => (request, receiver) => {
-  const handler = new BufferedHandler(receiver)
-  try {
-    const { body, method, origin, path } = request
-    // A copy, because interceptors may change the headers.
-    const headers = { ...request.headers }
-    dispatcher.dispatch({ origin, path, method, headers, body: contentOf(body), ...unredirected }, handler)
-  } catch (cause) {
-    handler.onResponseError(undefined, cause)
-  }
-  return () => {
-    handler.cancel()
-    return Effect.void
-  }
-}
-
-const requestError = (request: HttpClientRequest.HttpClientRequest) => (cause: unknown) =>
-  new HttpClientError.RequestError({ request, reason: "Transport", cause })
-
-let loading: Promise<typeof NodeHttpClient> | undefined
-
-/** The platform's own client, for requests that can't use the fast path. It is loaded when the first such request is sent. */
-const platformClientOf = (dispatcher: Undici.Dispatcher) => {
-  const unredirecting = dispatcher.compose((dispatch) => (options, handler) =>
-    dispatch({ ...options, ...unredirected, ...timeoutsOfDispatcher }, handler)
-  )
-  return (request: HttpClientRequest.HttpClientRequest) =>
-    Effect.tryPromise({
-      try: async () => (await (loading ??= import("@effect/platform-node/NodeHttpClient"))).makeUndici(unredirecting),
-      catch: requestError(request)
-    })
-}
-
-const clientOver = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
-  const loadPlatformClient = platformClientOf(dispatcher)
-  const execute = (request: HttpClientRequest.HttpClientRequest) =>
-    Effect.gen(function*() {
-      const client = yield* loadPlatformClient(request)
-      // undici doesn't recognize the global FormData, and doesn't encode URLSearchParams.
-      const body = yield* sendable(request.body, Effect.mapError(requestError(request)))
-      // The headers of the request override those of its body. They are a copy, because interceptors may change them.
-      const copied = HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, body), request.headers)
-      return yield* client.execute(copied)
-    })
-  const client = HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
-    Effect.flatMap(execute),
-    Effect.succeed
-  )
-  return withDispatch(client, dispatchOver(dispatcher))
-}
-
 /**
  * Provides a client on your own undici dispatcher, such as an Agent, a ProxyAgent or a MockAgent. The layer never closes it.
  *
@@ -118,7 +54,7 @@ const clientOver = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
  * @category layers
  */
 export const layerFromDispatcher = (dispatcher: Undici.Dispatcher): Layer.Layer<HttpClient.HttpClient> =>
-  Layer.sync(HttpClient.HttpClient, () => clientOver(dispatcher))
+  Layer.sync(HttpClient.HttpClient, () => Client.make(dispatcher))
 
 /** @internal */
 export const declarations = {
@@ -186,7 +122,7 @@ export const make = (
       }),
       (agent) => Effect.promise(() => agent.destroy())
     )
-    return clientOver(agent)
+    return Client.make(agent)
   })
 
 /**

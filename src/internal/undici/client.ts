@@ -1,0 +1,72 @@
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientError from "@effect/platform/HttpClientError"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import type * as Undici from "@effect/platform-node/Undici"
+import * as Effect from "effect/Effect"
+import { type BufferedRequest, type Dispatch, withDispatch } from "../http/dispatch.js"
+import { sendable } from "../http/upload.js"
+import { BufferedHandler } from "./handler.js"
+
+/** Turns off undici's redirect interceptor, which would send the headers to the new location. */
+const unredirected = { maxRedirections: 0 }
+
+/** Restores the Agent's timeouts. On each request, the platform's client sets an hour for the headers, and no timeout for the body. */
+const timeoutsOfDispatcher = { headersTimeout: null, bodyTimeout: null }
+
+const contentOf = (body: BufferedRequest["body"]) => body._tag === "Empty" ? null : body.body as Uint8Array | string
+
+const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> => (request, receiver) => {
+  const handler = new BufferedHandler(receiver)
+  try {
+    const { body, method, origin, path } = request
+    // A copy, because interceptors may change the headers.
+    const headers = { ...request.headers }
+    dispatcher.dispatch({ origin, path, method, headers, body: contentOf(body), ...unredirected }, handler)
+  } catch (cause) {
+    handler.onResponseError(undefined, cause)
+  }
+  return () => {
+    handler.cancel()
+    return Effect.void
+  }
+}
+
+const requestError = (request: HttpClientRequest.HttpClientRequest) => (cause: unknown) =>
+  new HttpClientError.RequestError({ request, reason: "Transport", cause })
+
+let loading: Promise<typeof NodeHttpClient> | undefined
+
+/** The platform's own client, for requests that can't use the fast path. It is loaded when the first such request is sent. */
+const platformClientOf = (dispatcher: Undici.Dispatcher) => {
+  const unredirecting = dispatcher.compose((dispatch) => (options, handler) =>
+    dispatch({ ...options, ...unredirected, ...timeoutsOfDispatcher }, handler)
+  )
+  return (request: HttpClientRequest.HttpClientRequest) =>
+    Effect.tryPromise({
+      try: async () => {
+        const { makeUndici } = await (loading ??= import("@effect/platform-node/NodeHttpClient"))
+        return makeUndici(unredirecting)
+      },
+      catch: requestError(request)
+    })
+}
+
+/** Creates a client on a dispatcher. `http/send` passes buffered requests to `dispatchOver`. All others use the platform's client. */
+export const make = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
+  const loadPlatformClient = platformClientOf(dispatcher)
+  const execute = (request: HttpClientRequest.HttpClientRequest) =>
+    Effect.gen(function*() {
+      const client = yield* loadPlatformClient(request)
+      // undici doesn't recognize the global FormData, and doesn't encode URLSearchParams.
+      const body = yield* sendable(request.body, Effect.mapError(requestError(request)))
+      // The headers of the request override those of its body. They are a copy, because interceptors may change them.
+      const copied = HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, body), request.headers)
+      return yield* client.execute(copied)
+    })
+  const client = HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
+    Effect.flatMap(execute),
+    Effect.succeed
+  )
+  return withDispatch(client, dispatchOver(dispatcher))
+}
