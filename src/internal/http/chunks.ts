@@ -3,16 +3,9 @@
  * another realm, of a package such as undici or node-fetch, or in a Proxy.
  */
 import { constVoid } from "effect/Function"
-import * as Predicate from "effect/Predicate"
+import { hasMethod } from "../runtime/hasMethod.js"
 import { BodyBytes } from "./bodyBytes.js"
 import type { ReadBody } from "./dispatch.js"
-
-type Method = (...args: ReadonlyArray<unknown>) => unknown
-
-export const hasMethod = <Name extends string | symbol>(
-  value: unknown,
-  name: Name
-): value is Readonly<Record<Name, Method>> => Predicate.hasProperty(value, name) && typeof value[name] === "function"
 
 /** Returns the class name of a value, such as "Blob" or "FormData". It is the same in every realm. */
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1)

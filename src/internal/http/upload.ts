@@ -3,7 +3,8 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { bytesOf, type Chunks, chunksOf, classOf, gather, hasMethod } from "./chunks.js"
+import { hasMethod } from "../runtime/hasMethod.js"
+import { bytesOf, type Chunks, chunksOf, classOf, gather } from "./chunks.js"
 import type { Sendable } from "./dispatch.js"
 
 interface Upload {
