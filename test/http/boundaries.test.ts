@@ -16,7 +16,7 @@ const execute = (url: string) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get(url))
 
 const serve = (replies: Partial<LocalService.Replies> = {}) =>
-  LocalService.start({ token: Replies.issue, data: Replies.found, ...replies })
+  LocalService.start({ token: Replies.tokenReply, data: Replies.found, ...replies })
 
 const over = <E>(client: Layer.Layer<HttpClient.HttpClient, E>, baseUrl: string) =>
   Effect.provide(

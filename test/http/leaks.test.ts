@@ -7,11 +7,11 @@ import { clients } from "../support/leaks/clients.js"
 import { leaksOf } from "../support/leaks/leaksOf.js"
 import { type Outcome, outcomes } from "../support/leaks/outcomes.js"
 import * as Secrets from "../support/leaks/secrets.js"
-import { observe } from "../support/leaks/sinks.js"
+import { collectOutputs } from "../support/leaks/sinks.js"
 
 describe("secrets, raw or encoded", () => {
   const clientOf = (outcome: Outcome, index: number) =>
-    clients.find(({ name }) => name === outcome.over) ?? clients[index % clients.length]
+    clients.find(({ name }) => name === outcome.clientName) ?? clients[index % clients.length]
 
   const inTurn = outcomes.map((outcome, index) => [outcome.title, outcome, clientOf(outcome, index)] as const)
 
@@ -98,7 +98,7 @@ describe("leak detector with a careless client", () => {
     ["success", false, [...always, "value of a success"]],
     ["failure", true, [...always, ...ofFailure]]
   ])("the detector finds the secret in each output of a %s", async (_, fails, outputs) => {
-    const { leaks } = await observe({
+    const { leaks } = await collectOutputs({
       layer: careless(fails),
       program: NutritionAdvisor.search("apple"),
       printed: [],

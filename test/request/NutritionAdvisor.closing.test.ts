@@ -13,7 +13,7 @@ const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.gen(function*() {
     const left = yield* Effect.makeLatch()
     const service = yield* LocalService.start({
-      token: Replies.issue,
+      token: Replies.tokenReply,
       data: (call) => {
         void once(call.response, "close").then(() => left.unsafeOpen())
         call.hang()

@@ -162,9 +162,9 @@ describe.concurrent.each(clients)("slow service over $name", ({ layer }) => {
 const failures: ReadonlyArray<readonly [name: string, reply: Replies.Reply]> = [
   ["a body above the limit", Replies.flood()],
   ["a body cut in the middle", Replies.cut(Replies.head("content-length: 1000"), "{")],
-  ["a 404 with a page of 40,000 characters", Replies.answer("x".repeat(40_000), {}, 404)],
+  ["a 404 with a page of 40,000 characters", Replies.respond("x".repeat(40_000), {}, 404)],
   ["a 429 in chunks", Replies.chunked("later", { "retry-after": "1" }, 429)],
-  ["a redirect with a body", Replies.answer("moved", { location: "/elsewhere" }, 302)]
+  ["a redirect with a body", Replies.respond("moved", { location: "/elsewhere" }, 302)]
 ]
 
 describe.each(keepingClients)("20 failures in a row over $name", ({ layer }) => {

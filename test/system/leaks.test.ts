@@ -18,7 +18,7 @@ describe.each(clients)("secrets over $name", ({ layer }) => {
 
 const repliesOf = (kind: "token" | "data") => {
   const all = outcomes.flatMap((outcome) => outcome[kind] ?? [])
-  return FastCheck.tuple(...[Replies.issue, ...all].slice(0, 3).map(() => FastCheck.constantFrom(...all)))
+  return FastCheck.tuple(...[Replies.tokenReply, ...all].slice(0, 3).map(() => FastCheck.constantFrom(...all)))
     .map(([first = Replies.found, ...more]) => Replies.inTurn(first, ...more))
 }
 
@@ -28,7 +28,7 @@ const mixed = FastCheck.record({
   outcome: FastCheck.record<Outcome>({
     title: FastCheck.constant("mixed"),
     end: FastCheck.constant("TransportError Timeout"),
-    token: FastCheck.oneof(FastCheck.constant(Replies.issue), repliesOf("token")),
+    token: FastCheck.oneof(FastCheck.constant(Replies.tokenReply), repliesOf("token")),
     data: repliesOf("data"),
     program: FastCheck.constant(search)
   })

@@ -7,7 +7,7 @@ import * as LocalService from "./LocalService.js"
 import { type Outcome, search } from "./outcomes.js"
 import * as Replies from "./replies.js"
 import * as Secrets from "./secrets.js"
-import { observe } from "./sinks.js"
+import { collectOutputs } from "./sinks.js"
 
 const timeoutsOf = ({ end }: Outcome) =>
   end === "TransportError Timeout"
@@ -17,7 +17,7 @@ const timeoutsOf = ({ end }: Outcome) =>
 /** How it ended, each output that contains a secret, and what reached another origin. */
 export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.gen(function*() {
-    const { data = Replies.found, isInterrupted, options, program = search, token = Replies.issue } = outcome
+    const { data = Replies.found, isInterrupted, options, program = search, token = Replies.tokenReply } = outcome
     const service = yield* LocalService.start({ token, data })
     const settings: NutritionAdvisor.Options = {
       baseUrl: service.origin,
@@ -28,7 +28,7 @@ export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpCli
     }
     const layer = NutritionAdvisor.layer(settings)
     const { exit, leaks } = yield* Effect.promise(() =>
-      observe({
+      collectOutputs({
         layer: Layer.provide(layer, client),
         program,
         printed: [outcome.end === "ConfigurationError" ? undefined : settings, layer],

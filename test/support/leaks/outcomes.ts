@@ -17,7 +17,7 @@ export interface Outcome {
   readonly program?: Effect.Effect<unknown, unknown, Services>
   readonly isInterrupted?: boolean
   /** The client that it needs to go wrong; else the next one in turn. */
-  readonly over?: string
+  readonly clientName?: string
 }
 
 export const search = NutritionAdvisor.search("apple")
@@ -49,8 +49,8 @@ const responses: ReadonlyArray<readonly [title: string, reply: Reply, end: strin
   ["a truncated body with a content length", Replies.cutCounted, "TransportError Aborted"]
 ]
 
-const calls: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, end]) => {
-  const followed = end.endsWith("Redirect") ? { end, over: "fetch" } : { end }
+const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, end]) => {
+  const followed = end.endsWith("Redirect") ? { end, clientName: "fetch" } : { end }
   return [
     { title: `a token call that gets ${title}`, token: reply, ...followed },
     { title: `a search that gets ${title}`, data: reply, ...followed },
@@ -58,25 +58,25 @@ const calls: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, end]) =>
   ]
 })
 
-const wholes: ReadonlyArray<Outcome> = [
+const withResponse: ReadonlyArray<Outcome> = [
   { title: "a search that succeeds", end: "Success" },
   { title: "a search after a renewal", data: Replies.inTurn(Replies.echoing(403), Replies.found), end: "Success" },
-  { title: "a request whose response is printed", data: Replies.plan, program: plan, end: "Success" },
+  { title: "a request whose response is printed", data: Replies.planReply, program: plan, end: "Success" },
   {
     title: "a request whose caller can't decode the body",
-    data: Replies.plan,
+    data: Replies.planReply,
     program: Effect.flatMap(plan, HttpClientResponse.schemaBodyJson(Payload)),
     end: "ParseError"
   },
   {
     title: "a request whose caller rejects a 200",
-    data: Replies.plan,
+    data: Replies.planReply,
     program: Effect.flatMap(plan, HttpClientResponse.filterStatus((status) => status === 201)),
     end: "ResponseError StatusCode"
   },
   {
     title: "a token call whose scope repeats the token",
-    token: Replies.issueWith({ scope: `read:${Secrets.token}` }),
+    token: Replies.tokenReplyWith({ scope: `read:${Secrets.token}` }),
     end: "Success"
   },
   {
@@ -87,12 +87,12 @@ const wholes: ReadonlyArray<Outcome> = [
   }
 ]
 
-const refused: ReadonlyArray<Outcome> = [
+const failures: ReadonlyArray<Outcome> = [
   { title: "a key that is rejected", token: Replies.echoing(401), end: "Forbidden KeyRejected" },
   { title: "a rejection after a renewal", data: Replies.echoing(403), end: "Forbidden RejectedAgain" },
   {
     title: "a renewal that returns the same token",
-    token: Replies.issueWith({}),
+    token: Replies.tokenReplyWith({}),
     data: Replies.echoing(403),
     end: "Forbidden TokenUnchanged"
   },
@@ -110,13 +110,13 @@ const refused: ReadonlyArray<Outcome> = [
   },
   {
     title: "a renewal that fails",
-    token: Replies.inTurn(Replies.issue, Replies.echoing(400)),
+    token: Replies.inTurn(Replies.tokenReply, Replies.echoing(400)),
     data: Replies.echoing(403),
     end: "BadRequest"
   },
   {
     title: "a token call without an identifier",
-    token: Replies.issueWith({ customer_id: null }),
+    token: Replies.tokenReplyWith({ customer_id: null }),
     end: "MissingServiceId"
   },
   {
@@ -151,7 +151,7 @@ const malformed: ReadonlyArray<Outcome> = [
   { title: "a search that gets HTML", data: Replies.html, end: "UnexpectedResponse NotJson" },
   {
     title: "a token call with a response that is too large",
-    token: Replies.answer(200, `"${"x".repeat(70_000)}${Replies.echo}"`),
+    token: Replies.respond(`"${"x".repeat(70_000)}${Replies.echo}"`),
     end: "UnexpectedResponse TooLarge"
   },
   {
@@ -162,7 +162,7 @@ const malformed: ReadonlyArray<Outcome> = [
   },
   {
     title: "a payload that doesn't match the schema",
-    data: Replies.answer(200, JSON.stringify({ total: Secrets.token, of: Secrets.customerId })),
+    data: Replies.respond(JSON.stringify({ total: Secrets.token, of: Secrets.customerId })),
     program: NutritionAdvisor.searchAs(Payload)("apple"),
     end: "UnexpectedResponse Schema"
   },
@@ -174,7 +174,7 @@ const malformed: ReadonlyArray<Outcome> = [
     { token_type: Secrets.token }
   ].map((fields) => ({
     title: `a token call with an invalid ${Object.keys(fields)[0]}`,
-    token: Replies.issueWith(fields),
+    token: Replies.tokenReplyWith(fields),
     end: "UnexpectedResponse Schema"
   }))
 ]
@@ -186,4 +186,4 @@ const interrupted: ReadonlyArray<Outcome> = [
   { title: "an interrupted request", data: Replies.hang, program: plan }
 ].map((outcome) => ({ ...outcome, isInterrupted: true, end: "Interrupted" }))
 
-export const outcomes = [...calls, ...wholes, ...refused, ...malformed, ...interrupted]
+export const outcomes = [...ofResponses, ...withResponse, ...failures, ...malformed, ...interrupted]

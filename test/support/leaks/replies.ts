@@ -13,16 +13,14 @@ const echoHeaders = {
 /** A string with every secret in every form. */
 export const echo: string = Secrets.forms.flatMap(({ of }) => secrets.map((secret) => `"${of(secret)}"`)).join(" ")
 
-export const answer =
-  (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Reply => ({ response }) => {
+export const respond =
+  (body: string, headers: Readonly<Record<string, string>> = {}, status = 200): Reply => ({ response }) => {
     response.writeHead(status, { "content-type": "application/json", ...echoHeaders, ...headers })
     response.end(body)
   }
 
 export const echoing = (status: number, headers: Readonly<Record<string, string>> = {}): Reply =>
-  answer(status, echo, headers)
-
-export const text = (status: number, body: string): Reply => answer(status, body, { "content-type": "text/plain" })
+  respond(echo, headers, status)
 
 const tokenBody = (fields: Readonly<Record<string, unknown>> = {}) =>
   JSON.stringify({
@@ -34,15 +32,16 @@ const tokenBody = (fields: Readonly<Record<string, unknown>> = {}) =>
     ...fields
   })
 
-export const issueWith = (fields: Readonly<Record<string, unknown>>): Reply => answer(200, tokenBody(fields))
+export const tokenReplyWith = (fields: Readonly<Record<string, unknown>>): Reply => respond(tokenBody(fields))
 
 /** The first exchange returns one token, every later one the other. */
-export const issue: Reply = (call) => issueWith(call.index === 0 ? {} : { access_token: Secrets.renewedToken })(call)
+export const tokenReply: Reply = (call) =>
+  tokenReplyWith(call.index === 0 ? {} : { access_token: Secrets.renewedToken })(call)
 
-export const found: Reply = answer(200, "{\"results\":[]}")
+export const found: Reply = respond("{\"results\":[]}")
 
 /** A response whose headers and body the caller may see. */
-export const plan: Reply = ({ response }) => {
+export const planReply: Reply = ({ response }) => {
   response.writeHead(200, { "content-type": "application/json", "x-left": "3" })
   response.end("{\"plan\":\"basic\"}")
 }
@@ -77,7 +76,7 @@ export const redirect = (status: number): Reply => (call) =>
     location: `${call.elsewhere}${call.request.path}?key=${encodeURIComponent(Secrets.key)}`
   })(call)
 
-export const html: Reply = answer(200, `<html><body>${echo}</body></html>`, { "content-type": "text/html" })
+export const html: Reply = respond(`<html><body>${echo}</body></html>`, { "content-type": "text/html" })
 
 /** One reply after the other, the last one forever. */
 export const inTurn = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]): Reply => (call) =>

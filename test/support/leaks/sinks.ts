@@ -24,7 +24,7 @@ import * as Secrets from "./secrets.js"
 
 export type Services = NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider
 
-export interface Subject<E> {
+export interface ObservedProgram<E> {
   readonly layer: Layer.Layer<Services, E>
   readonly program: Effect.Effect<unknown, unknown, Services>
   /** What a program may log beside the services: options and layers. */
@@ -33,12 +33,12 @@ export interface Subject<E> {
   readonly interruptedAt?: Promise<void> | undefined
 }
 
-type Keep = (sink: string, text: string) => void
+type RecordOutput = (sink: string, text: string) => void
 
-const layerLoggers = (keep: Keep) => {
+const layerLoggers = (record: RecordOutput) => {
   const stream = new Writable({
     write: (chunk, _, done) => {
-      keep("Logger.prettyLogger", String(chunk))
+      record("Logger.prettyLogger", String(chunk))
       done()
     }
   })
@@ -46,20 +46,20 @@ const layerLoggers = (keep: Keep) => {
   return Layer.mergeAll(
     Layer.unwrapEffect(Console.consoleWith((own) => Effect.succeed(Console.setConsole({ ...own, unsafe })))),
     Logger.remove(Logger.defaultLogger),
-    Logger.add(Logger.map(Logger.logfmtLogger, (line) => keep("Logger.logfmtLogger", line))),
-    Logger.add(Logger.map(Logger.jsonLogger, (line) => keep("Logger.jsonLogger", line))),
-    Logger.add(Logger.map(Logger.structuredLogger, (entry) => keep("Logger.structuredLogger", rendered(entry)))),
+    Logger.add(Logger.map(Logger.logfmtLogger, (line) => record("Logger.logfmtLogger", line))),
+    Logger.add(Logger.map(Logger.jsonLogger, (line) => record("Logger.jsonLogger", line))),
+    Logger.add(Logger.map(Logger.structuredLogger, (entry) => record("Logger.structuredLogger", rendered(entry)))),
     Logger.add(Logger.prettyLogger({ mode: "tty", colors: false })),
     Logger.minimumLogLevel(LogLevel.All)
   )
 }
 
-const layerOpenTelemetry = (keep: Keep) => {
-  const keepSpan = ({ attributes, events, links, name, status }: ReadableSpan) =>
-    keep("OpenTelemetry spans", json({ name, attributes, events, status, links }))
+const layerOpenTelemetry = (record: RecordOutput) => {
+  const recordSpan = ({ attributes, events, links, name, status }: ReadableSpan) =>
+    record("OpenTelemetry spans", json({ name, attributes, events, status, links }))
   const exporter: SpanExporter = {
     export: (spans, done) => {
-      spans.forEach(keepSpan)
+      spans.forEach(recordSpan)
       done({ code: 0 })
     },
     shutdown: () => Promise.resolve()
@@ -71,7 +71,7 @@ const layerOpenTelemetry = (keep: Keep) => {
 }
 
 /** What a custom tracer gets when a span ends. */
-const keepingExits = (inner: Tracer.Tracer, keep: Keep): Tracer.Tracer =>
+const recordingExits = (inner: Tracer.Tracer, record: RecordOutput): Tracer.Tracer =>
   Tracer.make({
     ...inner,
     span: (...options) => {
@@ -79,41 +79,41 @@ const keepingExits = (inner: Tracer.Tracer, keep: Keep): Tracer.Tracer =>
       const end = span.end.bind(span)
       return Object.assign(span, {
         end: (at: bigint, exit: Exit.Exit<unknown, unknown>) => {
-          keep("Exits of spans", rendered(exit))
+          record("Exits of spans", rendered(exit))
           end(at, exit)
         }
       })
     }
   })
 
-const layerSinks = (keep: Keep) =>
-  Layer.unwrapEffect(Effect.map(Effect.tracer, (tracer) => Layer.setTracer(keepingExits(tracer, keep)))).pipe(
-    Layer.provideMerge(layerOpenTelemetry(keep)),
-    Layer.provideMerge(layerLoggers(keep))
+const layerSinks = (record: RecordOutput) =>
+  Layer.unwrapEffect(Effect.map(Effect.tracer, (tracer) => Layer.setTracer(recordingExits(tracer, record)))).pipe(
+    Layer.provideMerge(layerOpenTelemetry(record)),
+    Layer.provideMerge(layerLoggers(record))
   )
 
 const encode = Schema.encodeUnknownOption(NutritionAdvisorError.NutritionAdvisorError)
 
-const keepError = (keep: Keep, error: unknown) => {
-  keep("String of the error", String(error))
-  keep("JSON and encoding of the error", `${json(error)}\n${json(encode(error))}`)
-  keep("everything that the error reaches", rendered(error))
-  if (error instanceof Error) keep("message and stack of the error", `${error.message}\n${error.stack}`)
+const recordError = (record: RecordOutput, error: unknown) => {
+  record("String of the error", String(error))
+  record("JSON and encoding of the error", `${json(error)}\n${json(encode(error))}`)
+  record("everything that the error reaches", rendered(error))
+  if (error instanceof Error) record("message and stack of the error", `${error.message}\n${error.stack}`)
 }
 
-const keepFailure = async (keep: Keep, cause: Cause.Cause<unknown>) => {
+const recordFailure = async (record: RecordOutput, cause: Cause.Cause<unknown>) => {
   const exit = Exit.failCause(cause)
   const rejection = await Effect.runPromise(exit).catch((rejection: unknown) => rejection)
-  keep("Cause and Exit", [String(cause), String(exit), rendered(exit)].join("\n"))
-  keep("Cause.pretty", Cause.pretty(cause, { renderErrorCause: true }))
-  keep("rejection of a promise", `${String(rejection)}\n${rendered(rejection)}`)
-  Option.map(Cause.failureOption(cause), (error) => keepError(keep, error))
+  record("Cause and Exit", [String(cause), String(exit), rendered(exit)].join("\n"))
+  record("Cause.pretty", Cause.pretty(cause, { renderErrorCause: true }))
+  record("rejection of a promise", `${String(rejection)}\n${rendered(rejection)}`)
+  Option.map(Cause.failureOption(cause), (error) => recordError(record, error))
 }
 
 /** Metrics belong to the process: those of an observation are the ones that are new or have changed since it began. */
 const metricTexts = Effect.map(Metric.snapshot, (pairs) => pairs.map(json))
 
-const printServices = (keep: Keep, printed: ReadonlyArray<unknown>) =>
+const printServices = (record: RecordOutput, printed: ReadonlyArray<unknown>) =>
   Effect.gen(function*() {
     const advisor = yield* NutritionAdvisor.NutritionAdvisor
     const provider = yield* TokenProvider.TokenProvider
@@ -125,7 +125,7 @@ const printServices = (keep: Keep, printed: ReadonlyArray<unknown>) =>
       ...printed
     ]
     yield* Effect.log("The services and settings", ...values)
-    keep("services, status, token and settings", rendered(values))
+    record("services, status, token and settings", rendered(values))
   })
 
 /** A request without the three places where SERVICE.md has a secret: the last segment of a token path, and two headers. */
@@ -134,7 +134,7 @@ const withoutPlaces = ({ headers: { authorization, "service-id": serviceId, ...h
     ? { ...rest, headers, authorization, serviceId, path: path.replace(new RegExp("/licence/[^/]+$"), "") }
     : { ...rest, headers, path, misplaced: [/^Bearer \S+$/.exec(`${authorization}`) ? "" : authorization] }
 
-const observedAs = (program: Subject<unknown>["program"]) =>
+const observedAs = (program: ObservedProgram<unknown>["program"]) =>
   program.pipe(
     Effect.tapErrorCause((cause) => Effect.logError("The menu failed", cause)),
     Effect.tapError((error) => Effect.logInfo("The menu failed", error)),
@@ -143,20 +143,20 @@ const observedAs = (program: Subject<unknown>["program"]) =>
   )
 
 /** How the program ended, and each sink that shows a secret, with the first one that it shows. */
-export const observe = async <E>(subject: Subject<E>) => {
+export const collectOutputs = async <E>(observed: ObservedProgram<E>) => {
   const sinks = new Map<string, string>()
-  const keep: Keep = (sink, text) => sinks.set(sink, `${sinks.get(sink) ?? ""}\n${text}`)
+  const record: RecordOutput = (sink, text) => sinks.set(sink, `${sinks.get(sink) ?? ""}\n${text}`)
   const before = new Set(await Effect.runPromise(metricTexts))
-  const runtime = ManagedRuntime.make(Layer.provideMerge(subject.layer, layerSinks(keep)))
+  const runtime = ManagedRuntime.make(Layer.provideMerge(observed.layer, layerSinks(record)))
   const abort = new AbortController()
-  void subject.interruptedAt?.then(() => abort.abort())
-  const exit = await runtime.runPromiseExit(observedAs(subject.program), { signal: abort.signal })
-  if (Exit.isSuccess(exit)) keep("value of a success", rendered(exit.value))
-  else await keepFailure(keep, exit.cause)
-  await runtime.runPromiseExit(printServices(keep, subject.printed))
+  void observed.interruptedAt?.then(() => abort.abort())
+  const exit = await runtime.runPromiseExit(observedAs(observed.program), { signal: abort.signal })
+  if (Exit.isSuccess(exit)) record("value of a success", rendered(exit.value))
+  else await recordFailure(record, exit.cause)
+  await runtime.runPromiseExit(printServices(record, observed.printed))
   await runtime.dispose()
-  keep("metrics", (await Effect.runPromise(metricTexts)).filter((text) => !before.has(text)).join("\n"))
-  keep("what reaches the service", json(subject.received().map(withoutPlaces)))
+  record("metrics", (await Effect.runPromise(metricTexts)).filter((text) => !before.has(text)).join("\n"))
+  record("what reaches the service", json(observed.received().map(withoutPlaces)))
   const leaks = [...sinks].flatMap(([sink, text]) => Secrets.shownIn(text).slice(0, 1).map((secret) => [sink, secret]))
   return { exit, leaks: Object.fromEntries(leaks) }
 }

@@ -1,5 +1,5 @@
 /** Responses that no good service sends, each with how a search ends, and a token call if it ends differently. */
-import { answer, chunked, cut, goodToken, head, json, raw, type Reply } from "./replies.js"
+import { chunked, cut, goodToken, head, json, raw, type Reply, respond } from "./replies.js"
 
 /** One ending with every client, or another one with those that are named. */
 export type Expected = string | { readonly usual: string } & Readonly<Record<string, string>>
@@ -31,11 +31,11 @@ const good = (name: string, reply: Reply): Case => same(name, reply, `found ${fo
 const isChunked = "transfer-encoding: chunked"
 
 export const bodies: ReadonlyArray<Case> = [
-  same("an empty body", answer(""), notJson),
-  same("no body, with 204", answer("", {}, 204), "UnexpectedResponse NotJson 204"),
+  same("an empty body", respond(""), notJson),
+  same("no body, with 204", respond("", {}, 204), "UnexpectedResponse NotJson 204"),
   same("null", json("null"), "found null", schema),
-  same("a page of HTML", answer("<!doctype html>", { "content-type": "text/html" }), notJson),
-  good("JSON with the content type HTML", answer(foods, { "content-type": "text/html" })),
+  same("a page of HTML", respond("<!doctype html>", { "content-type": "text/html" }), notJson),
+  good("JSON with the content type HTML", respond(foods, { "content-type": "text/html" })),
   same("an incomplete JSON document", json("{\"foods\":["), notJson),
   good("JSON after a byte order mark", json(`\ufeff${foods}`)),
   same("invalid UTF-8 in a string", json(Buffer.from("22c328ff22", "hex")), notJson),
@@ -67,20 +67,20 @@ const many = (count: number) => Array.from({ length: count }, (_, index) => `x-h
 
 const length = `content-length: ${foods.length}`
 
-const answered = (...headers: ReadonlyArray<string>): Reply => raw(head(length, ...headers), foods)
+const foodsWith = (...headers: ReadonlyArray<string>): Reply => raw(head(length, ...headers), foods)
 
 export const headers: ReadonlyArray<Case> = [
-  same("one header of 20,000 characters", answered(`x-long: ${long}`), connection),
-  same("10,000 headers", answered(...many(10_000)), connection),
-  good("500 headers", answered(...many(500))),
-  same("two content-lengths that differ", answered("content-length: 5"), connection),
-  same("a content-length beside chunks", answered(isChunked), connection),
-  good("headers with the names of Object.prototype", answered("__proto__: x", "constructor: x", "toString: x")),
-  same("a NUL byte in a header", answered("x-nul: a\0b"), connection),
+  same("one header of 20,000 characters", foodsWith(`x-long: ${long}`), connection),
+  same("10,000 headers", foodsWith(...many(10_000)), connection),
+  good("500 headers", foodsWith(...many(500))),
+  same("two content-lengths that differ", foodsWith("content-length: 5"), connection),
+  same("a content-length beside chunks", foodsWith(isChunked), connection),
+  good("headers with the names of Object.prototype", foodsWith("__proto__: x", "constructor: x", "toString: x")),
+  same("a NUL byte in a header", foodsWith("x-nul: a\0b"), connection),
   same("a greeting of a mail server", raw("220 mail.example ESMTP\r\n"), connection),
   same("a connection that ends at once", raw(), aborted),
   same("a connection that breaks within the headers", cut("HTTP/1.1 200 OK\r\ncontent-le"), aborted),
-  same("a redirect to itself", answer("", { location: "/" }, 302), "UnexpectedResponse Redirect 302"),
+  same("a redirect to itself", respond("", { location: "/" }, 302), "UnexpectedResponse Redirect 302"),
   same(
     "a redirect to an invalid URL",
     chunked("moved", { location: "http://[" }, 308),

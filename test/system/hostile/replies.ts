@@ -20,12 +20,12 @@ export const goodToken = JSON.stringify({
 })
 
 /** A complete response with its length. */
-export const answer = (body: Bytes, headers: OutgoingHttpHeaders = {}, status = 200): Reply => (response) => {
+export const respond = (body: Bytes, headers: OutgoingHttpHeaders = {}, status = 200): Reply => (response) => {
   response.writeHead(status, { "content-length": Buffer.byteLength(body), ...headers }).end(body)
 }
 
 export const json = (body: Bytes, headers: OutgoingHttpHeaders = {}, status = 200): Reply =>
-  answer(body, { "content-type": "application/json", ...headers }, status)
+  respond(body, { "content-type": "application/json", ...headers }, status)
 
 /** A complete response in chunks. */
 export const chunked = (body: Bytes, headers: OutgoingHttpHeaders = {}, status = 200): Reply => (response) => {
@@ -81,4 +81,4 @@ export const dripChunks: Reply = (response) => {
 /** A megabyte and a bit on the wire that inflates to a gigabyte. */
 const bomb = Buffer.concat(Array.from({ length: 100 }, () => gzipSync(Buffer.alloc(10 * megabyte, " "))))
 
-export const gzipBomb: Reply = answer(bomb, { "content-encoding": "gzip" })
+export const gzipBomb: Reply = respond(bomb, { "content-encoding": "gzip" })

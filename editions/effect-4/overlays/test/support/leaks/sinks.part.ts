@@ -1,9 +1,9 @@
 import * as References from "effect/References"
 
-const layerLoggers = (keep: Keep) => {
+const layerLoggers = (record: RecordOutput) => {
   const stream = new Writable({
     write: (chunk, _, done) => {
-      keep("Logger.prettyLogger", String(chunk))
+      record("Logger.prettyLogger", String(chunk))
       done()
     }
   })
@@ -11,9 +11,9 @@ const layerLoggers = (keep: Keep) => {
   return Layer.mergeAll(
     Layer.succeed(Console.Console, console),
     Logger.layer([
-      Logger.map(Logger.formatLogFmt, (line) => keep("Logger.logfmtLogger", line)),
-      Logger.map(Logger.formatJson, (line) => keep("Logger.jsonLogger", line)),
-      Logger.map(Logger.formatStructured, (entry) => keep("Logger.structuredLogger", rendered(entry))),
+      Logger.map(Logger.formatLogFmt, (line) => record("Logger.logfmtLogger", line)),
+      Logger.map(Logger.formatJson, (line) => record("Logger.jsonLogger", line)),
+      Logger.map(Logger.formatStructured, (entry) => record("Logger.structuredLogger", rendered(entry))),
       Logger.consolePretty({ mode: "tty", colors: false }),
       Logger.tracerLogger
     ]),
@@ -22,9 +22,9 @@ const layerLoggers = (keep: Keep) => {
 }
 
 /** The tracer below records the same data of a span, so this one isn't needed. */
-const layerOpenTelemetry = (_keep: Keep) => Layer.empty
+const layerOpenTelemetry = (_record: RecordOutput) => Layer.empty
 
-const keepingExits = (inner: Tracer.Tracer, keep: Keep): Tracer.Tracer =>
+const recordingExits = (inner: Tracer.Tracer, record: RecordOutput): Tracer.Tracer =>
   Tracer.make({
     ...inner,
     span: (options) => {
@@ -34,8 +34,8 @@ const keepingExits = (inner: Tracer.Tracer, keep: Keep): Tracer.Tracer =>
         event: (...event: ReadonlyArray<unknown>) => events.push(event),
         end: (_at: bigint, exit: Exit.Exit<unknown, unknown>) => {
           const { attributes, links, name } = span
-          keep("OpenTelemetry spans", rendered({ name, attributes, events, links: links.map(({ attributes }) => attributes) }))
-          keep("Exits of spans", rendered(exit))
+          record("OpenTelemetry spans", rendered({ name, attributes, events, links: links.map(({ attributes }) => attributes) }))
+          record("Exits of spans", rendered(exit))
         }
       })
     }
