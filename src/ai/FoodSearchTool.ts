@@ -6,7 +6,8 @@
  * @module
  */
 import * as Data from "effect/Data"
-import { fit, type JsonObject } from "../internal/ai/fit.js"
+import * as Either from "effect/Either"
+import { fitResult, type JsonObject } from "../internal/ai/fitResult.js"
 import { isClientError, messageOf } from "../internal/ai/messageOf.js"
 import { inputMessage, inputSchema, isInput, tool } from "../internal/ai/tool.js"
 
@@ -120,9 +121,8 @@ export const make = (advisor: Advisor, options: Options = {}): FoodSearchTool =>
     { signal = new AbortController().signal }: { readonly signal?: AbortSignal | undefined } = {}
   ): Promise<JsonObject> => {
     if (!isInput(input)) throw new ToolError({ message: inputMessage })
-    const result = fit(await searchWith(advisor, input.term, signal), options)
-    if (typeof result === "string") throw new ToolError({ message: result })
-    return result
+    const payload = await searchWith(advisor, input.term, signal)
+    return Either.getOrThrowWith(fitResult(payload, options), (message) => new ToolError({ message }))
   }
   return {
     name: tool.name,

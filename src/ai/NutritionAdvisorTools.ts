@@ -10,7 +10,7 @@ import * as Toolkit from "@effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { fit } from "../internal/ai/fit.js"
+import { fitResult } from "../internal/ai/fitResult.js"
 import { messageOf } from "../internal/ai/messageOf.js"
 import { tool } from "../internal/ai/tool.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
@@ -69,8 +69,7 @@ export const layer = <A, I, R = never>(
         schema === undefined ? NutritionAdvisor.search(term) : NutritionAdvisor.searchAs(schema)(term)
       return search.pipe(
         Effect.mapError(messageOf),
-        Effect.map((payload) => fit(payload, options)),
-        Effect.flatMap((result) => typeof result === "string" ? Effect.fail(result) : Effect.succeed(result)),
+        Effect.flatMap((payload) => fitResult(payload, options)),
         Effect.provide(context)
       )
     }

@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
-import { FastCheck as fc } from "effect"
-import { fit } from "../../src/internal/ai/fit.js"
+import { Either, FastCheck as fc } from "effect"
+import { fitResult } from "../../src/internal/ai/fitResult.js"
 
 const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json))
 
@@ -35,14 +35,15 @@ it.prop(
   "tool result: it has at most `maxResultBytes`, because the end of one array is dropped, with a note of the count",
   [large, fc.integer({ min: 1, max: 2_000 })],
   ([payload, maxBytes]) => {
-    const result = fit(payload, { maxResultBytes: maxBytes })
+    const fitted = fitResult(payload, { maxResultBytes: maxBytes })
     const isObject = typeof payload === "object" && payload !== null && !Array.isArray(payload)
     const whole = isObject ? payload : { result: payload }
     if (bytesOf(whole) <= maxBytes) {
-      expect(result).toEqual(whole)
+      expect(fitted).toEqual(Either.right(whole))
       return
     }
-    if (typeof result === "string") return
+    if (Either.isLeft(fitted)) return
+    const result = fitted.right
     expect(bytesOf(result)).toBeLessThanOrEqual(maxBytes)
     const expected = Object.hasOwn(whole, "note") ? { result: whole } : whole
     const found = cuts(expected, withoutNote(result))
@@ -65,26 +66,28 @@ it.prop("tool result: it keeps as many elements as fit", [lists, fc.nat()], ([pa
   const count = 1 + index % results.length
   fc.pre(bytesOf(results) >= bytesOf(more) && bytesOf(withFirst(count + 1)) <= bytesOf(payload))
   for (const maxResultBytes of [bytesOf(withFirst(count)), bytesOf(withFirst(count + 1)) - 1]) {
-    expect(fit(payload, { maxResultBytes })).toEqual(withFirst(count))
+    expect(fitResult(payload, { maxResultBytes })).toEqual(Either.right(withFirst(count)))
   }
 }, { fastCheck: { numRuns: 500 } })
 
 it.each([[undefined, null], [null, null], [5, 5], ["oats", "oats"], [[], []]])(
   "tool result: a payload that is not an object is returned under `result`: %j",
-  (payload, result) => expect(fit(payload)).toEqual({ result })
+  (payload, result) => expect(fitResult(payload)).toEqual(Either.right({ result }))
 )
 
 it("tool result: if not even one element fits, the tool fails with the limit in the message", () => {
   const tooLong = { results: ["x".repeat(200)], names: ["y".repeat(200)] }
-  expect(fit(tooLong, { maxResultBytes: 300 })).toBe(
+  const message =
     "The result has more than 300 bytes, and cutting an array doesn't make it fit. Search with a narrower term."
-  )
+  expect(fitResult(tooLong, { maxResultBytes: 300 })).toEqual(Either.left(message))
 })
 
 it("tool result: a payload that is nested too deeply for JSON.stringify is a failure", () => {
   const payload: unknown = JSON.parse("[".repeat(200_000) + "]".repeat(200_000))
   for (const fields of [[], ["name"]]) {
-    expect(fit(payload, { fields })).toBe("The result can't be written as JSON. Search with another term.")
+    expect(fitResult(payload, { fields })).toEqual(
+      Either.left("The result can't be written as JSON. Search with another term.")
+    )
   }
 })
 
@@ -104,17 +107,18 @@ it.each([
   ["strings in an array", { tags: ["a", "b"] }, { tags: ["a", "b"] }]
 ])(
   "tool result: `fields` picks the given fields: %s",
-  (_, payload, result) => expect(fit(payload, { fields })).toEqual(result)
+  (_, payload, result) => expect(fitResult(payload, { fields })).toEqual(Either.right(result))
 )
 
 it("tool result: `fields` keeps the whole value of a field", () => {
-  expect(fit({ results: [oats] }, { fields: ["nutrients"] })).toEqual({ results: [{ nutrients: oats.nutrients }] })
+  expect(fitResult({ results: [oats] }, { fields: ["nutrients"] }))
+    .toEqual(Either.right({ results: [{ nutrients: oats.nutrients }] }))
 })
 
 it("tool result: `fields` is applied before the result is cut", () => {
   const results = Array.from({ length: 100 }, () => ({ ...oats, text: "x".repeat(1_000) }))
-  expect(fit({ results }, { fields })).toEqual({ results: results.map(() => picked) })
+  expect(fitResult({ results }, { fields })).toEqual(Either.right({ results: results.map(() => picked) }))
 })
 
 it("tool result: an empty `fields` keeps all fields", () =>
-  expect(fit({ results: [oats] }, { fields: [] })).toEqual({ results: [oats] }))
+  expect(fitResult({ results: [oats] }, { fields: [] })).toEqual(Either.right({ results: [oats] })))

@@ -1,6 +1,7 @@
+import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import type { Options } from "../../ai/FoodSearchTool.js"
-import { pickFields } from "./fields.js"
+import { pickFields } from "./pickFields.js"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -78,19 +79,22 @@ const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | unde
   return undefined
 }
 
+const tooLarge = (maxBytes: number) =>
+  `The result has more than ${maxBytes} bytes, and cutting an array doesn't make it fit. Search with a narrower term.`
+
 /**
- * Returns the payload as an object of at most `maxResultBytes` of JSON, with the note if one is given. Returns a sentence for the model if
- * that isn't possible.
+ * Returns the payload as an object of at most `maxResultBytes` of JSON, with the note if one is given. If that isn't possible, fails with
+ * a sentence for the model.
  */
-export const fit = (payload: unknown, options: Options = {}): JsonObject | string => {
+export const fitResult = (payload: unknown, options: Options = {}): Either.Either<JsonObject, string> => {
   const { fields = [], maxResultBytes = 32 * 1024, note } = options
   try {
     // The result of a schema may not be JSON, and a payload may be nested too deeply for the stack.
     const json: unknown = JSON.parse(JSON.stringify(payload) ?? "null")
     const picked = fields.length === 0 ? json : pickFields(json, new Set(fields))
-    return cut(picked, maxResultBytes, note) ??
-      `The result has more than ${maxResultBytes} bytes, and cutting an array doesn't make it fit. Search with a narrower term.`
+    const result = cut(picked, maxResultBytes, note)
+    return result === undefined ? Either.left(tooLarge(maxResultBytes)) : Either.right(result)
   } catch {
-    return "The result can't be written as JSON. Search with another term."
+    return Either.left("The result can't be written as JSON. Search with another term.")
   }
 }
