@@ -9,7 +9,7 @@ import { setTimeout } from "node:timers/promises"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import { mcpArguments, usage } from "../internal/ai/mcpArguments.js"
-import { isClientError, messageOf } from "../internal/ai/messageOf.js"
+import { isLibraryError, messageOf } from "../internal/ai/messageOf.js"
 import { version } from "../internal/settings/version.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import { type Client, createClient, fromLayer } from "../promise/Client.js"
@@ -57,7 +57,7 @@ const serve = async (advisor: Client, options: Options) => {
 }
 
 const sentenceOf = (error: unknown) => {
-  if (isClientError(error)) return `${messageOf(error)} Run with --help to list the variables.`
+  if (isLibraryError(error)) return `${messageOf(error)} Run with --help to list the variables.`
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { isClientError, messageOf } from "../../src/internal/ai/messageOf.js"
+import { isLibraryError, messageOf } from "../../src/internal/ai/messageOf.js"
 import { sharedClient } from "../../src/internal/settings/settings.js"
 
 const {
@@ -93,8 +93,8 @@ it("tool error message: it names the variable of an invalid setting", () => {
   }
 })
 
-it("tool error: isClientError is true for errors of the client, and for no others", () => {
+it("tool error: isLibraryError is true for errors of the client, and for no others", () => {
   const all = [...errors, new ConfigurationError({ field: "baseUrl" })]
-  expect(all.filter((error) => !isClientError(error))).toEqual([])
-  expect([new Error("x"), undefined, "x", { _tag: "Other" }].filter(isClientError)).toEqual([])
+  expect(all.filter((error) => !isLibraryError(error))).toEqual([])
+  expect([new Error("x"), undefined, "x", { _tag: "Other" }].filter(isLibraryError)).toEqual([])
 })

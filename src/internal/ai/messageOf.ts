@@ -8,9 +8,9 @@ import { inParentheses } from "../errors/sentences.js"
 import { variableOf, variablesOf } from "../options/environment.js"
 import { sharedClient } from "../settings/settings.js"
 
-type ClientError = NutritionAdvisorError | ConfigurationError
+type LibraryError = NutritionAdvisorError | ConfigurationError
 
-export const isClientError = (error: unknown): error is ClientError =>
+export const isLibraryError = (error: unknown): error is LibraryError =>
   isNutritionAdvisorError(error) || Predicate.isTagged(error, "ConfigurationError")
 
 const variables = {
@@ -43,7 +43,7 @@ const retryText = (retryAfter: number | undefined) =>
   retryAfter === undefined ? "Search again later." : `Search again in ${Math.ceil(retryAfter)} s.`
 
 /** Each message says what happened, and what the model or the person who set up the tool can do. */
-const sentences: { readonly [E in ClientError as E["_tag"]]: (error: E) => string } = {
+const sentences: { readonly [E in LibraryError as E["_tag"]]: (error: E) => string } = {
   BadRequest: ({ detail = "it is not valid", operation, status }) => {
     const response = status === undefined ? "" : ` (status ${status})`
     if (operation === "token") return `The license key was rejected${response}. ${keyAdvice}`
@@ -106,5 +106,5 @@ const sentences: { readonly [E in ClientError as E["_tag"]]: (error: E) => strin
 }
 
 /** Returns the message of a tool error. The error's own message is for the person who writes the program. */
-export const messageOf = <E extends ClientError>(error: E): string =>
+export const messageOf = <E extends LibraryError>(error: E): string =>
   (sentences[error._tag] as (error: E) => string)(error)
