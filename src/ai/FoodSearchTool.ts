@@ -8,7 +8,7 @@
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import { fitResult, type JsonObject } from "../internal/ai/fitResult.js"
-import { isLibraryError, messageOf } from "../internal/ai/messageOf.js"
+import { isLibraryError, messageForModel } from "../internal/ai/messageForModel.js"
 import { inputMessage, inputSchema, isInput, tool } from "../internal/ai/tool.js"
 
 /**
@@ -95,7 +95,9 @@ const searchWith = async ({ search }: Advisor, term: string, signal: AbortSignal
   try {
     return await search(term, { signal })
   } catch (error) {
-    throw isLibraryError(error) && !signal.aborted ? new ToolError({ message: messageOf(error), cause: error }) : error
+    throw isLibraryError(error) && !signal.aborted
+      ? new ToolError({ message: messageForModel(error), cause: error })
+      : error
   }
 }
 

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { fitResult } from "../internal/ai/fitResult.js"
-import { messageOf } from "../internal/ai/messageOf.js"
+import { messageForModel } from "../internal/ai/messageForModel.js"
 import { tool } from "../internal/ai/tool.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
@@ -68,7 +68,7 @@ export const layer = <A, I, R = never>(
       const search: Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor | R> =
         schema === undefined ? NutritionAdvisor.search(term) : NutritionAdvisor.searchAs(schema)(term)
       return search.pipe(
-        Effect.mapError(messageOf),
+        Effect.mapError(messageForModel),
         Effect.flatMap((payload) => fitResult(payload, options)),
         Effect.provide(context)
       )

@@ -8,8 +8,8 @@ import { PassThrough } from "node:stream"
 import { setTimeout } from "node:timers/promises"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import { mcpArguments, usage } from "../internal/ai/mcpArguments.js"
-import { isLibraryError, messageOf } from "../internal/ai/messageOf.js"
 import { version } from "../internal/settings/version.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import { type Client, createClient, fromLayer } from "../promise/Client.js"
@@ -57,8 +57,9 @@ const serve = async (advisor: Client, options: Options) => {
 }
 
 const sentenceOf = (error: unknown) => {
-  if (isLibraryError(error)) return `${messageOf(error)} Run with --help to list the variables.`
-  return error instanceof Error ? error.message : String(error)
+  const sentence = error instanceof Error ? error.message : String(error)
+  const isOfSettings = Predicate.isTagged(error, "ConfigurationError")
+  return isOfSettings ? `${sentence} Run with --help to list the variables.` : sentence
 }
 
 try {

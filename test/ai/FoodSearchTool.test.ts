@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { FoodSearchTool } from "effect-nutrition-advisor/ai"
 import { vi } from "vitest"
-import { messageOf } from "../../src/internal/ai/messageOf.js"
+import { messageForModel } from "../../src/internal/ai/messageForModel.js"
 
 const payload = { results: [{ name: "oats", kcal: 380 }] }
 
@@ -69,7 +69,7 @@ it.each([[undefined], [null], [5], ["oats"], [[]], [["oats"]], [{}], [{ term: 5 
 it("FoodSearchTool: a failed search rejects with a ToolError that explains the failure to the model", async () => {
   const error = await failing(serverError).execute({ term: "oats" }).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(FoodSearchTool.ToolError)
-  expect(error).toMatchObject({ _tag: "ToolError", message: messageOf(serverError), cause: serverError })
+  expect(error).toMatchObject({ _tag: "ToolError", message: messageForModel(serverError), cause: serverError })
 })
 
 it("FoodSearchTool: a payload that can't be shortened rejects with ToolError", async () => {

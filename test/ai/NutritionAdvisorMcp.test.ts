@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/client"
 import { type CallToolResult, InMemoryTransport, McpServer } from "@modelcontextprotocol/server"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { type FoodSearchTool, NutritionAdvisorMcp } from "effect-nutrition-advisor/ai"
-import { messageOf } from "../../src/internal/ai/messageOf.js"
+import { messageForModel } from "../../src/internal/ai/messageForModel.js"
 
 const about = { name: "test", version: "1.0.0" }
 
@@ -44,7 +44,7 @@ it("MCP tool: the result is the payload as JSON, with the note", async () => {
 it("MCP tool: a failed search returns a tool error with an explanation for the model", async () => {
   const error = new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 })
   const result = await call(await connected(() => Promise.reject(error)))
-  expect([result.isError, textOf(result)]).toEqual([true, messageOf(error)])
+  expect([result.isError, textOf(result)]).toEqual([true, messageForModel(error)])
 })
 
 it("MCP tool: arguments that are not valid are rejected without a search", async () => {

@@ -4,7 +4,7 @@ import { Context, Effect, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTools } from "effect-nutrition-advisor/ai"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
-import { messageOf } from "../../src/internal/ai/messageOf.js"
+import { messageForModel } from "../../src/internal/ai/messageForModel.js"
 import { test } from "../support/doubles/arranged.js"
 
 const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json))
@@ -64,7 +64,7 @@ test("@effect/ai tool: a payload that doesn't match the schema is a failure", fu
     schema: Schema.Struct({ results: Schema.Array(Schema.Unknown) })
   })
   expect(isFailure).toBe(true)
-  expect(encodedResult).toMatch(/^The food search service sent JSON with an unexpected structure/)
+  expect(encodedResult).toMatch(/^The search got JSON that doesn't match the schema/)
 })
 
 test("@effect/ai tool: a decoded payload that JSON can't represent is a failure", function*() {
@@ -77,7 +77,7 @@ test("@effect/ai tool: a decoded payload that JSON can't represent is a failure"
 test("@effect/ai tool: if the search fails, the tool fails with an explanation for the model", function*() {
   const error = new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 })
   const { encodedResult, isFailure } = yield* handleOver(Effect.fail(error))
-  expect({ encodedResult, isFailure }).toEqual({ encodedResult: messageOf(error), isFailure: true })
+  expect({ encodedResult, isFailure }).toEqual({ encodedResult: messageForModel(error), isFailure: true })
 })
 
 it("@effect/ai tool: it is annotated as read-only and idempotent", () => {

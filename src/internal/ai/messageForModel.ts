@@ -1,0 +1,59 @@
+import * as Predicate from "effect/Predicate"
+import {
+  ConfigurationError,
+  isNutritionAdvisorError,
+  isTransient,
+  type NutritionAdvisorError
+} from "../../NutritionAdvisorError.js"
+import { ownError } from "../errors/ownError.js"
+import { variableOf, variablesOf } from "../options/environment.js"
+import { sharedClient } from "../settings/settings.js"
+
+type LibraryError = NutritionAdvisorError | ConfigurationError
+
+const isConfigurationError = (error: unknown): error is ConfigurationError =>
+  Predicate.isTagged(error, "ConfigurationError")
+
+export const isLibraryError = (error: unknown): error is LibraryError =>
+  isNutritionAdvisorError(error) || isConfigurationError(error)
+
+/** Only names that can't also be ordinary words of a message. */
+const optionNames = Object.keys(variablesOf(sharedClient)).filter((name) => /[A-Z]/.test(name))
+
+const optionName = new RegExp(`\\b(${optionNames.join("|")})\\b`, "g")
+
+/** Replaces the names of options with the environment variables, because the person who set up the tool knows those. */
+const withVariables = (text: string): string => text.replace(optionName, variableOf)
+
+/** Leaves out what the message says about redacted fields, because a model can't read them. */
+const withoutHints = (error: NutritionAdvisorError): string =>
+  Object.assign(ownError(error), { body: undefined, issue: undefined }).message
+
+/** Leaves out the parentheses with the variable, which replaces the field itself. */
+const withVariable = (error: ConfigurationError): string =>
+  new ConfigurationError({ ...error, field: error.variable ?? error.field }).message
+
+const setupNeeded = "Searching again won't help. Whoever set up this tool can fix it."
+
+/** Whether a search can succeed with another term. */
+const dependsOnTerm = (error: NutritionAdvisorError) =>
+  error.operation !== "token" &&
+  (error._tag === "BadRequest" || (error._tag === "UnexpectedResponse" && error.reason === "TooLarge"))
+
+const isPassing = (error: NutritionAdvisorError) =>
+  isTransient(error) || (error._tag === "Forbidden" && error.reason === "CoolingDown")
+
+const adviceFor = (error: LibraryError): string => {
+  if (isConfigurationError(error)) return setupNeeded
+  if (dependsOnTerm(error)) return "Search with another term."
+  return isPassing(error) ? "Searching again later may help." : setupNeeded
+}
+
+/**
+ * Returns the message of a tool error: the error's own message, with environment variables instead of options, and whether it helps to
+ * search again. The error's own message is for the person who writes the program.
+ */
+export const messageForModel = (error: LibraryError): string => {
+  const message = isConfigurationError(error) ? withVariable(error) : withoutHints(error)
+  return `${withVariables(message)} ${adviceFor(error)}`
+}
