@@ -16,7 +16,7 @@ import { withOptions } from "./internal/request/searchOptions.js"
 import { cachedSearches } from "./internal/resilience/metrics.js"
 import * as InFlight from "./internal/resilience/searchCache/inFlight.js"
 import * as Payloads from "./internal/resilience/searchCache/payloads.js"
-import { keyOf } from "./internal/resilience/searchCache/searchKey.js"
+import { searchKey } from "./internal/resilience/searchCache/searchKey.js"
 import { monotonicMillis } from "./internal/runtime/clock.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
@@ -63,7 +63,7 @@ const make = (options: Options) =>
     const search: Service["search"] = (term, given) =>
       withOptions(given, (options) => {
         const sent = Effect.suspend(() => advisor.search(term, options))
-        const key = keyOf(term, options)
+        const key = searchKey(term, options)
         // A search that can't be compared with others is always sent.
         if (key === undefined) return Effect.zipRight(Effect.sync(() => cachedSearches.count("Miss")), sent)
         return Effect.flatMap(Effect.runtime<never>(), (caller) => {

@@ -110,19 +110,26 @@ it.each<readonly [type: string, one: unknown, other: unknown]>([
   ["Redacted", Redacted.make("a"), Redacted.make("b")],
   ["string and Redacted", "a", Redacted.make("a")],
   ["null and undefined", null, undefined],
+  ["Redacted that are equal", Redacted.make("a"), Redacted.make("a")],
+  ["bigint", 1n, 2n],
+  ["NaN and Infinity", Number.NaN, Number.POSITIVE_INFINITY],
   ["symbol", Symbol("id"), Symbol("id")],
   ["record", { id: "a" }, { id: "b" }],
   ["Map", new Map([["id", "a"]]), new Map([["id", "b"]])],
   ["function", () => "a", () => "b"]
-])("SearchCache: searches with different unknown options don't share a payload: %s", (_, one, other) => {
-  const { outcomes } = outcomesOf([one, other], [one, other])
-  expect(outcomes.map((value) => Object.is(value, one))).toEqual([true, false, true, false])
-})
+])(
+  "SearchCache: searches with unknown options that differ or can't be compared don't share a payload: %s",
+  (_, one, other) => {
+    const { outcomes } = outcomesOf([one, other], [one, other])
+    expect(outcomes.map((value) => Object.is(value, one))).toEqual([true, false, true, false])
+  }
+)
 
 it.each<readonly [type: string, make: () => unknown]>([
   ["string", () => "a"],
   ["number", () => 1],
-  ["Redacted", () => Redacted.make("a")],
+  ["boolean", () => true],
+  ["null", () => null],
   ["undefined", () => undefined]
 ])("SearchCache: searches with equal unknown options share a payload: %s", (_, make) => {
   expect(outcomesOf([make(), make(), make()], [make()]).requests).toBe(1)
