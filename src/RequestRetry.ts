@@ -4,7 +4,6 @@
  * @since 1.0.0
  * @module
  */
-import * as HttpClient from "@effect/platform/HttpClient"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,10 +13,9 @@ import { closed, onClose } from "./internal/errors/closed.js"
 import { retryAfterMillis } from "./internal/errors/retryAfter.js"
 import { checkValue, pause } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
-import { searchAsOf } from "./internal/request/decode.js"
-import { withIteratorsRead } from "./internal/request/searchOptions.js"
 import { retries } from "./internal/resilience/metrics.js"
-import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
+import { wrapAdvisor } from "./internal/resilience/wrapAdvisor.js"
+import { NutritionAdvisor } from "./NutritionAdvisor.js"
 import {
   type ConfigurationError,
   isTransient,
@@ -50,7 +48,7 @@ const initialBudget = 10
 
 const maxBudget = 100
 
-type Request<A> = Effect.Effect<A, NutritionAdvisorError>
+type Call<A> = Effect.Effect<A, NutritionAdvisorError>
 
 /** Only a missing response or a 5xx is retried. A token exchange has its own retries, and a 429 asks for fewer requests. */
 const isRetryable = (error: NutritionAdvisorError) =>
@@ -96,8 +94,8 @@ const make = (options: Options) =>
       return isWithinBudget
     }
 
-    const attempt = <A>(self: Request<A>, retriesSoFar: number): Request<A> =>
-      Effect.catchAll(self, (error) => {
+    const attempt = <A>(call: Call<A>, retriesSoFar: number): Call<A> =>
+      Effect.catchAll(call, (error) => {
         const requested = retryAfterMillis(error)
         if (retriesSoFar === times || !isRetryable(error) || requested > cap || !mayRetry()) return Effect.fail(error)
         const backoff = Math.min(cap, base * 2 ** retriesSoFar)
@@ -105,26 +103,15 @@ const make = (options: Options) =>
           Effect.flatMap((random) =>
             wait(Math.ceil(Math.max(requested, backoff * (0.5 + random / 2))), error.operation)
           ),
-          Effect.zipRight(attempt(self, retriesSoFar + 1))
+          Effect.zipRight(attempt(call, retriesSoFar + 1))
         )
       })
 
-    const counted = <A>(self: Request<A>) =>
+    return wrapAdvisor(advisor, (call, { method }) =>
       Effect.suspend(() => {
         budget = Math.min(maxBudget, budget + share)
-        return self
-      })
-    const withRetries = <A>(self: Request<A>) => counted(attempt(self, 0))
-    const search: Service["search"] = (term, given) =>
-      withIteratorsRead(given, (options) => withRetries(advisor.search(term, options)))
-    return {
-      search,
-      searchAs: searchAsOf(search),
-      httpClient: HttpClient.transform(
-        advisor.httpClient,
-        (sent, { method }) => method === "GET" || method === "HEAD" ? withRetries(sent) : counted(sent)
-      )
-    }
+        return method === "GET" || method === "HEAD" ? attempt(call, 0) : call
+      }))
   })
 
 /**

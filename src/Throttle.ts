@@ -4,18 +4,16 @@
  * @since 1.0.0
  * @module
  */
-import * as HttpClient from "@effect/platform/HttpClient"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { checkValue, count, millis, pause } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
-import { searchAsOf } from "./internal/request/decode.js"
-import { withIteratorsRead } from "./internal/request/searchOptions.js"
 import { heldRequests } from "./internal/resilience/metrics.js"
 import { makePace } from "./internal/resilience/throttle/pace.js"
 import * as Line from "./internal/resilience/throttle/queue.js"
-import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
+import { wrapAdvisor } from "./internal/resilience/wrapAdvisor.js"
+import { NutritionAdvisor } from "./NutritionAdvisor.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /**
@@ -60,13 +58,7 @@ const make = (options: Options) =>
     const throttled = yield* Line.make({ ...settings, pace: makePace(rate) })
     const advisor = yield* NutritionAdvisor
     heldRequests.start()
-    const search: Service["search"] = (term, given) =>
-      withIteratorsRead(given, (options) => throttled("search", advisor.search(term, options)))
-    return {
-      search,
-      searchAs: searchAsOf(search),
-      httpClient: HttpClient.transform(advisor.httpClient, (sent) => throttled("request", sent))
-    }
+    return wrapAdvisor(advisor, (call, { operation }) => throttled(operation, call))
   })
 
 /**

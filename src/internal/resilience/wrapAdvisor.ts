@@ -1,0 +1,32 @@
+import * as HttpClient from "@effect/platform/HttpClient"
+import type { HttpMethod } from "@effect/platform/HttpMethod"
+import type * as Effect from "effect/Effect"
+import type { Service } from "../../NutritionAdvisor.js"
+import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import type { DataOperation } from "../http/serviceResponse.js"
+import { searchAsOf } from "../request/decode.js"
+import { withIteratorsRead } from "../request/searchOptions.js"
+
+interface About {
+  readonly operation: DataOperation
+  readonly method: HttpMethod
+}
+
+type Wrap = <A>(
+  call: Effect.Effect<A, NutritionAdvisorError>,
+  about: About
+) => Effect.Effect<A, NutritionAdvisorError>
+
+/** Creates a client that calls another one, and wraps each search and request. Searches are wrapped without their decoding. */
+export const wrapAdvisor = (advisor: Service, wrap: Wrap): Service => {
+  const search: Service["search"] = (term, given) =>
+    withIteratorsRead(given, (options) => wrap(advisor.search(term, options), { operation: "search", method: "GET" }))
+  return {
+    search,
+    searchAs: searchAsOf(search),
+    httpClient: HttpClient.transform(
+      advisor.httpClient,
+      (call, { method }) => wrap(call, { operation: "request", method })
+    )
+  }
+}
