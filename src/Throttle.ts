@@ -11,7 +11,7 @@ import { checkValue, count, millis, pause } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import { heldRequests } from "./internal/resilience/metrics.js"
 import { makePace } from "./internal/resilience/throttle/pace.js"
-import * as Line from "./internal/resilience/throttle/queue.js"
+import * as Queue from "./internal/resilience/throttle/queue.js"
 import { wrapAdvisor } from "./internal/resilience/wrapAdvisor.js"
 import { NutritionAdvisor } from "./NutritionAdvisor.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
@@ -55,10 +55,10 @@ const noRate = { limit: Number.POSITIVE_INFINITY, interval: 0 }
 const make = (options: Options) =>
   Effect.gen(function*() {
     const { rate = noRate, ...settings } = yield* parse(declarations, options)
-    const throttled = yield* Line.make({ ...settings, pace: makePace(rate) })
+    const queue = yield* Queue.make({ ...settings, pace: makePace(rate) })
     const advisor = yield* NutritionAdvisor
     heldRequests.start()
-    return wrapAdvisor(advisor, (call, { operation }) => throttled(operation, call))
+    return wrapAdvisor(advisor, (call, { operation }) => queue.throttle(operation, call))
   })
 
 /**

@@ -28,8 +28,8 @@ export const makePace = ({ interval, limit }: { readonly limit: number; readonly
       if (hasWaited && now - next() < lateness) sent += 1
       else startAt(now)
     },
-    /** Corrects the time of the request that was counted last: it is sent only now. */
-    delay: startAt
+    /** Moves the request that was counted last: it is sent only now. */
+    moveLast: startAt
   }
 }
 

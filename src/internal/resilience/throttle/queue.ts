@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberHandle from "effect/FiberHandle"
 import * as FiberId from "effect/FiberId"
+import type * as Scope from "effect/Scope"
 import { type NutritionAdvisorError, TooManyRequests } from "../../../NutritionAdvisorError.js"
 import { closed, onClose } from "../../errors/closed.js"
 import type { DataOperation } from "../../errors/dataOperation.js"
@@ -19,181 +20,200 @@ interface Settings {
   readonly pace: Pace
 }
 
-interface Request {
+interface QueuedRequest {
   readonly operation: DataOperation
-  /** How long it has waited in the line so far. */
+  /** How long it has waited in the queue so far. */
   waited: number
   /** The time at which it was last let through. */
   permittedAt: number
   /** Whether its first turn is over and it has not been sent since. That turn counts as its first send. */
-  isUnsent: boolean
+  hasUnusedTurn: boolean
   /** Whether the metric has counted it. */
-  isHeld: boolean
+  isCounted: boolean
 }
 
-/** A request in a line. */
-interface Place {
-  readonly request: Request
-  readonly line: Set<Place>
+/** A request that waits in a lane. */
+interface Waiter {
+  readonly request: QueuedRequest
+  readonly lane: Set<Waiter>
   readonly since: number
   readonly deadline: number
   readonly turn: Deferred.Deferred<void, NutritionAdvisorError>
 }
 
-interface State extends Settings {
-  /** Requests that have started and need another turn before they are sent. They go before those that have not started. */
-  readonly returning: Set<Place>
-  /** Requests that have not started. All have the same longest wait, so the first one has the earliest deadline. */
-  readonly arriving: Set<Place>
-  readonly now: () => number
-  readonly setTimer: (millis: number) => void
-  hold: Hold.Hold
-  lastPermitted: Request | undefined
-  isClosed: boolean
+/** What a request has to wait for. */
+interface Obstacle {
+  readonly reason: "TooManyRequests" | "Rate"
+  readonly millis: number
+  /** How long the request has to wait at least. The response to a probe may end a hold at any time. */
+  readonly shortest: number
 }
 
 /** If fewer milliseconds than this pass between a request's turn and its send, it didn't wait for anything in between. */
 const sendMillis = 1
 
-/** Returns what a request has to wait for if `ahead` others go before it. */
-const obstacleOf = ({ hold, pace }: State, request: Request, now: number, ahead = 0) => {
-  const held = Hold.wait(hold, request, now)
-  const paced = pace.wait(now)
-  const behind = ahead * pace.distance
-  const millis = behind + Math.max(held, paced)
-  // The probe may get its response, and so end the hold, at any time.
-  const shortest = hold._tag === "Probing" ? behind + paced : millis
-  return millis > 0 ? { reason: held > 0 ? "TooManyRequests" : "Rate", millis, shortest } as const : undefined
-}
+/**
+ * Each request waits for a turn before it starts. It waits for another turn before each send, unless it is sent right after its first one.
+ */
+export class Queue {
+  /** Requests that have started and need another turn before they are sent. They go before those that have not started. */
+  private readonly startedRequests = new Set<Waiter>()
+  /** Requests that have not started. All have the same longest wait, so the first one has the earliest deadline. */
+  private readonly newRequests = new Set<Waiter>()
+  private hold = Hold.open
+  private lastPermitted: QueuedRequest | undefined
+  private isClosed = false
 
-type Obstacle = NonNullable<ReturnType<typeof obstacleOf>>
+  constructor(
+    private readonly settings: Settings,
+    private readonly now: () => number,
+    private readonly setTimer: (millis: number) => void
+  ) {}
 
-const leave = (state: State, place: Place, outcome: Exit.Exit<void, NutritionAdvisorError>) => {
-  place.request.waited += state.now() - place.since
-  place.line.delete(place)
-  Deferred.unsafeDone(place.turn, outcome)
-}
+  /** Makes a call wait before it starts, and again before it sends a request, as long as a hold or the rate limit requires. */
+  throttle<A>(
+    operation: DataOperation,
+    call: Effect.Effect<A, NutritionAdvisorError>
+  ): Effect.Effect<A, NutritionAdvisorError> {
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.suspend(() => {
+        const request: QueuedRequest = {
+          operation,
+          waited: 0,
+          permittedAt: Number.NEGATIVE_INFINITY,
+          hasUnusedTurn: false,
+          isCounted: false
+        }
+        const throttled = Effect.zipRight(
+          this.awaitTurn(request, this.newRequests),
+          through(call, this.awaitSend(request))
+        )
+        return Effect.onExit(restore(throttled), (exit) => Effect.sync(() => this.end(request, exit)))
+      })
+    )
+  }
 
-const permit = (state: State, place: Place, now: number) => {
-  const { line, request, since } = place
-  state.hold = Hold.permit(state.hold, request, now)
-  state.pace.count(now, now > since)
-  state.lastPermitted = request
-  request.permittedAt = now
-  request.isUnsent = line === state.arriving
-  leave(state, place, Exit.void)
-}
-
-/** Fails a request that would have to wait too long, and returns whether it did. */
-const failIfTooLate = (state: State, place: Place, { millis, reason, shortest }: Obstacle, now: number) => {
-  const { deadline, request: { operation } } = place
-  const fails = reason === "TooManyRequests" && state.onTooManyRequests === "fail"
-  if (!fails && now < deadline && now + shortest <= deadline) return false
-  leave(state, place, Exit.fail(new TooManyRequests({ operation, retryAfter: millis / 1000 })))
-  return true
-}
-
-/** Lets requests through until one has to wait, and sets a timer to continue when that wait or a deadline ends. */
-const advance = (state: State, now = state.now()): void => {
-  let timer = Number.POSITIVE_INFINITY
-  for (const line of [state.returning, state.arriving]) {
-    for (const place of line) {
-      const obstacle = obstacleOf(state, place.request, now)
-      if (obstacle === undefined) permit(state, place, now)
-      else if (!failIfTooLate(state, place, obstacle, now)) {
-        timer = Math.min(timer, obstacle.millis, place.deadline - now)
-        if (line === state.arriving) break
+  /** Lets requests through until one has to wait, and sets a timer to continue when that wait or a deadline ends. */
+  advance(now = this.now()) {
+    let timer = Number.POSITIVE_INFINITY
+    for (const lane of [this.startedRequests, this.newRequests]) {
+      for (const waiter of lane) {
+        const obstacle = this.obstacleOf(waiter.request, now)
+        if (obstacle === undefined) this.permit(waiter, now)
+        else if (!this.failIfTooLate(waiter, obstacle, now)) {
+          timer = Math.min(timer, obstacle.millis, waiter.deadline - now)
+          if (lane === this.newRequests) break
+        }
       }
     }
+    if (timer < Number.POSITIVE_INFINITY) this.setTimer(timer)
   }
-  if (timer < Number.POSITIVE_INFINITY) state.setTimer(timer)
-}
 
-const join = (state: State, request: Request, line: Set<Place>) => {
-  const now = state.now()
-  const place: Place = {
-    request,
-    line,
-    since: now,
-    deadline: now + state.maxWait - request.waited,
-    turn: Deferred.unsafeMake(FiberId.none)
+  /** Fails all requests that wait, and every later one. */
+  close() {
+    this.isClosed = true
+    for (const waiter of [...this.startedRequests, ...this.newRequests]) {
+      this.leave(waiter, Exit.fail(closed(waiter.request.operation)))
+    }
   }
-  const ahead = state.returning.size + (line === state.arriving ? state.arriving.size : 0)
-  const obstacle = obstacleOf(state, request, now, ahead)
-  if (obstacle !== undefined) {
-    if (!request.isHeld) heldRequests.count(obstacle.reason)
-    request.isHeld = true
-    if (failIfTooLate(state, place, obstacle, now)) return place
+
+  private awaitTurn(request: QueuedRequest, lane: Set<Waiter>): Effect.Effect<void, NutritionAdvisorError> {
+    return Effect.suspend(() => {
+      if (this.isClosed) return closed(request.operation)
+      const waiter = this.join(request, lane)
+      return Effect.onInterrupt(Deferred.await(waiter.turn), () => Effect.sync(() => lane.delete(waiter)))
+    })
   }
-  line.add(place)
-  // If others arrived earlier, a timer is already set for the first of them, and then serves this one, too.
-  if (obstacle === undefined || line === state.returning || ahead === 0) advance(state, now)
-  return place
-}
 
-const awaitTurn = (state: State, request: Request, line: Set<Place>): Effect.Effect<void, NutritionAdvisorError> =>
-  Effect.suspend(() => {
-    if (state.isClosed) return closed(request.operation)
-    const place = join(state, request, line)
-    return Effect.onInterrupt(Deferred.await(place.turn), () => Effect.sync(() => line.delete(place)))
-  })
+  /** Runs just before a request is sent. If it has waited for a token, or is being resent, it needs another turn. */
+  private awaitSend(request: QueuedRequest): Effect.Effect<void, NutritionAdvisorError> {
+    return Effect.suspend(() => {
+      const now = this.now()
+      const isSentAtOnce = now - request.permittedAt < sendMillis
+      const isNext = this.lastPermitted === request && this.startedRequests.size === 0
+      const canUseTurn = request.hasUnusedTurn && (isSentAtOnce || isNext) && Hold.wait(this.hold, request, now) === 0
+      request.hasUnusedTurn = false
+      if (!canUseTurn) return this.awaitTurn(request, this.startedRequests)
+      if (!isSentAtOnce) this.settings.pace.moveLast(now)
+      this.hold = Hold.permit(this.hold, request, now)
+      request.permittedAt = now
+      return Effect.void
+    })
+  }
 
-/** Runs just before a request is sent. If it has waited for a token, or is being resent, it needs another turn. */
-const awaitSend = (state: State, request: Request): Effect.Effect<void, NutritionAdvisorError> =>
-  Effect.suspend(() => {
-    const now = state.now()
-    const isAtOnce = now - request.permittedAt < sendMillis
-    const isLast = state.lastPermitted === request && state.returning.size === 0
-    const isPermitted = request.isUnsent && (isAtOnce || isLast) && Hold.wait(state.hold, request, now) === 0
-    request.isUnsent = false
-    if (!isPermitted) return awaitTurn(state, request, state.returning)
-    if (!isAtOnce) state.pace.delay(now)
-    state.hold = Hold.permit(state.hold, request, now)
+  private end(request: QueuedRequest, exit: Exit.Exit<unknown, NutritionAdvisorError>) {
+    const { hold } = this
+    this.hold = Hold.end(hold, request, request.permittedAt, exit, this.now())
+    if (this.hold !== hold) this.advance()
+  }
+
+  private join(request: QueuedRequest, lane: Set<Waiter>): Waiter {
+    const now = this.now()
+    const waiter: Waiter = {
+      request,
+      lane,
+      since: now,
+      deadline: now + this.settings.maxWait - request.waited,
+      turn: Deferred.unsafeMake(FiberId.none)
+    }
+    const ahead = this.startedRequests.size + (lane === this.newRequests ? this.newRequests.size : 0)
+    const obstacle = this.obstacleOf(request, now, ahead)
+    if (obstacle !== undefined) {
+      if (!request.isCounted) heldRequests.count(obstacle.reason)
+      request.isCounted = true
+      if (this.failIfTooLate(waiter, obstacle, now)) return waiter
+    }
+    lane.add(waiter)
+    // If others joined earlier, a timer is already set for the first of them, and then serves this one, too.
+    if (obstacle === undefined || lane === this.startedRequests || ahead === 0) this.advance(now)
+    return waiter
+  }
+
+  private leave(waiter: Waiter, outcome: Exit.Exit<void, NutritionAdvisorError>) {
+    waiter.request.waited += this.now() - waiter.since
+    waiter.lane.delete(waiter)
+    Deferred.unsafeDone(waiter.turn, outcome)
+  }
+
+  private permit(waiter: Waiter, now: number) {
+    const { lane, request, since } = waiter
+    this.hold = Hold.permit(this.hold, request, now)
+    this.settings.pace.count(now, now > since)
+    this.lastPermitted = request
     request.permittedAt = now
-    return Effect.void
-  })
+    request.hasUnusedTurn = lane === this.newRequests
+    this.leave(waiter, Exit.void)
+  }
 
-const end = (state: State, request: Request, exit: Exit.Exit<unknown, NutritionAdvisorError>) => {
-  const { hold } = state
-  state.hold = Hold.end(hold, request, request.permittedAt, exit, state.now())
-  if (state.hold !== hold) advance(state)
-}
+  /** Returns what a request has to wait for if `ahead` others go before it. */
+  private obstacleOf(request: QueuedRequest, now: number, ahead = 0): Obstacle | undefined {
+    const { pace } = this.settings
+    const held = Hold.wait(this.hold, request, now)
+    const paced = pace.wait(now)
+    const behind = ahead * pace.distance
+    const millis = behind + Math.max(held, paced)
+    if (millis <= 0) return undefined
+    const shortest = this.hold._tag === "Probing" ? behind + paced : millis
+    return { reason: held > 0 ? "TooManyRequests" : "Rate", millis, shortest }
+  }
 
-const close = (state: State) => {
-  state.isClosed = true
-  for (const place of [...state.returning, ...state.arriving]) {
-    leave(state, place, Exit.fail(closed(place.request.operation)))
+  /** Fails a request that would have to wait too long, and returns whether it did. */
+  private failIfTooLate(waiter: Waiter, { millis, reason, shortest }: Obstacle, now: number): boolean {
+    const { deadline, request: { operation } } = waiter
+    const fails = reason === "TooManyRequests" && this.settings.onTooManyRequests === "fail"
+    if (!fails && now < deadline && now + shortest <= deadline) return false
+    this.leave(waiter, Exit.fail(new TooManyRequests({ operation, retryAfter: millis / 1000 })))
+    return true
   }
 }
 
-/** Makes a request wait before it begins, and again before it is sent, as long as a hold or the rate limit requires. */
-export const make = (settings: Settings) =>
+export const make = (settings: Settings): Effect.Effect<Queue, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const runTimer = yield* FiberHandle.makeRuntime<never>()
-    const state: State = {
-      ...settings,
-      returning: new Set(),
-      arriving: new Set(),
-      now: () => monotonicMillis(clock),
-      setTimer: (millis) =>
-        runTimer(Effect.interruptible(Effect.delay(Effect.sync(() => advance(state)), Math.ceil(millis)))),
-      hold: Hold.open,
-      lastPermitted: undefined,
-      isClosed: false
-    }
-    yield* onClose(Effect.sync(() => close(state)))
-    return <A, R>(operation: DataOperation, self: Effect.Effect<A, NutritionAdvisorError, R>) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.suspend((): Effect.Effect<A, NutritionAdvisorError, R> => {
-          const permittedAt = Number.NEGATIVE_INFINITY
-          const request: Request = { operation, waited: 0, permittedAt, isUnsent: false, isHeld: false }
-          return Effect.onExit(
-            restore(
-              Effect.zipRight(awaitTurn(state, request, state.arriving), through(self, awaitSend(state, request)))
-            ),
-            (exit) => Effect.sync(() => end(state, request, exit))
-          )
-        })
-      )
+    const advanceLater = (millis: number) =>
+      runTimer(Effect.interruptible(Effect.delay(Effect.sync(() => queue.advance()), Math.ceil(millis))))
+    const queue: Queue = new Queue(settings, () => monotonicMillis(clock), advanceLater)
+    yield* onClose(Effect.sync(() => queue.close()))
+    return queue
   })
