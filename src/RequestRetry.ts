@@ -1,5 +1,5 @@
 /**
- * A layer around NutritionAdvisor that retries failed searches and failed GET and HEAD requests, within a budget.
+ * A layer that wraps NutritionAdvisor: it retries failed searches and failed GET and HEAD requests, within a budget.
  *
  * @since 1.0.0
  * @module

@@ -1,5 +1,5 @@
 /**
- * A layer around NutritionAdvisor that caches search payloads, and sends one request for equal searches that are pending.
+ * A layer that wraps NutritionAdvisor: it caches search payloads, and sends one request for equal searches that are pending.
  *
  * @since 1.0.0
  * @module

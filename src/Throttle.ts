@@ -1,5 +1,5 @@
 /**
- * A layer around NutritionAdvisor that holds requests after a 429, and can limit their rate.
+ * A layer that wraps NutritionAdvisor: it holds requests after a 429, and can limit their rate.
  *
  * @since 1.0.0
  * @module

@@ -31,7 +31,7 @@ const search = (index: number) => Effect.fork(NutritionAdvisor.search(`food ${in
 const searches = (count: number) =>
   Effect.forEach(Array.from({ length: count }, (_, index) => index), (index) => Effect.zipLeft(search(index), pass(25)))
 
-const over = (around: ReturnType<typeof throttle>) => Layer.provideMerge(around, advisor())
+const over = (wrapper: ReturnType<typeof throttle>) => Layer.provideMerge(wrapper, advisor())
 
 const test = arranged(Simulator.Simulator, over(throttle()))
 

@@ -1,4 +1,4 @@
-/** Histories of callers that search and leave while time passes, for models of the layers around the client. */
+/** Histories of callers that search and leave while time passes, for models of the layers that wrap the client. */
 import { FastCheck, type Fiber } from "effect"
 import type { AdvisorWorld } from "./AdvisorWorld.js"
 

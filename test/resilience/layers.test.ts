@@ -5,11 +5,11 @@ import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
 import { counts } from "../support/doubles/counters.js"
 
-type AdvisorLayer = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
+type Wrapper = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
 
 const timeToLive = "1 hour"
 
-const layers: ReadonlyArray<readonly [string, AdvisorLayer, ReadonlyArray<string>]> = [
+const layers: ReadonlyArray<readonly [string, Wrapper, ReadonlyArray<string>]> = [
   ["RequestRetry.layer", RequestRetry.layer(), ["retries_total OutOfBudget", "retries_total Retried"]],
   [
     "Throttle.layer",
@@ -61,7 +61,7 @@ it.live.each(layers)(
     }).pipe(Effect.provide(Layer.provide(layer, double("155"))), Effect.provide(Logger.remove(Logger.defaultLogger)))
 )
 
-const invalid: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<AdvisorLayer>]> = [
+const invalid: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<Wrapper>]> = [
   ["times", [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY].map((times) => RequestRetry.layer({ times }))],
   ["base", [-1, "-1 seconds", Duration.infinity].map((base) => RequestRetry.layer({ base: base as number }))],
   ["cap", [-1, Duration.infinity].map((cap) => RequestRetry.layer({ cap }))],
@@ -75,14 +75,14 @@ const invalid: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<Advi
 ]
 
 test.each(invalid)(
-  "layers around the client: an invalid value of `%s` is rejected with a ConfigurationError that names it",
+  "layers that wrap the client: an invalid value of `%s` is rejected with a ConfigurationError that names it",
   function*([field, layers]) {
     const errors = yield* Effect.forEach(layers, (layer) => Effect.flip(Layer.build(Layer.provide(layer, double("")))))
     expect(errors).toEqual(layers.map(() => expect.objectContaining({ _tag: "ConfigurationError", field })))
   }
 )
 
-test("layers around the client: zero retries, delays and waits are valid", function*() {
+test("layers that wrap the client: zero retries, delays and waits are valid", function*() {
   const zeros = [RequestRetry.layer({ times: 0, base: 0, cap: "0 seconds", budget: 0 }), Throttle.layer({ maxWait: 0 })]
   const exits = yield* Effect.forEach(zeros, (layer) => Effect.exit(Layer.build(Layer.provide(layer, double("")))))
   expect(exits.filter(Exit.isFailure)).toEqual([])

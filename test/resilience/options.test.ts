@@ -1,4 +1,4 @@
-/** How the layers around the client and the doubles treat the options of a search. */
+/** How the layers that wrap the client and the doubles treat the options of a search. */
 import { Headers, UrlParams } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
@@ -9,7 +9,7 @@ import { test } from "../support/doubles/arranged.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
-type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
+type Wrapper = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
 
 /** Options with a field that the package doesn't know. */
 interface WithUnknown extends NutritionAdvisor.SearchOptions {
@@ -20,7 +20,7 @@ const cache = SearchCache.layer({ timeToLive: "1 hour" })
 const retry = RequestRetry.layer({ base: 0 })
 const throttle = Throttle.layer({ rate: { limit: 1_000, interval: "1 second" } })
 
-const layers: ReadonlyArray<readonly [name: string, Around]> = [
+const layers: ReadonlyArray<readonly [name: string, Wrapper]> = [
   ["RequestRetry", retry],
   ["Throttle", throttle],
   ["SearchCache", cache],
@@ -28,8 +28,8 @@ const layers: ReadonlyArray<readonly [name: string, Around]> = [
   ["Throttle over RequestRetry over SearchCache", Layer.provide(throttle, Layer.provide(retry, cache))]
 ]
 
-const worldOver = (around: Around, double: AdvisorDouble.AdvisorDouble) =>
-  new AdvisorWorld(Layer.provide(around, double.layer))
+const worldOver = (wrapper: Wrapper, double: AdvisorDouble.AdvisorDouble) =>
+  new AdvisorWorld(Layer.provide(wrapper, double.layer))
 
 const found = Effect.succeed("found")
 
@@ -53,24 +53,26 @@ const searches: ReadonlyArray<readonly [name: string, Search]> = [
     })]
 ]
 
-test.each(layers.flatMap(([name, around]) => searches.map(([call, search]) => [name, call, around, search] as const)))(
+test.each(
+  layers.flatMap(([name, wrapper]) => searches.map(([call, search]) => [name, call, wrapper, search] as const))
+)(
   "%s: %s forwards an unknown option",
-  function*([, , around, search]) {
+  function*([, , wrapper, search]) {
     const double = AdvisorDouble.responding(found)
-    yield* search(Layer.provide(around, double.layer))
+    yield* search(Layer.provide(wrapper, double.layer))
     expect(double.sent).toMatchObject([{ options: { futureOption: "a" } }])
   }
 )
 
-test.each(layers)("%s: search without options passes no options", function*([, around]) {
+test.each(layers)("%s: search without options passes no options", function*([, wrapper]) {
   const double = AdvisorDouble.responding(found)
-  yield* Effect.provide(NutritionAdvisor.search("oats"), Layer.provide(around, double.layer))
+  yield* Effect.provide(NutritionAdvisor.search("oats"), Layer.provide(wrapper, double.layer))
   expect(double.sent).toMatchObject([{ options: undefined }])
 })
 
-it.each(layers)("%s: each attempt has all options, even if they are iterators", (_, around) => {
+it.each(layers)("%s: each attempt has all options, even if they are iterators", (_, wrapper) => {
   const double = AdvisorDouble.responding(unavailable, found)
-  const world = worldOver(around, double)
+  const world = worldOver(wrapper, double)
   const searched = world.advisor.search("oats", { urlParams: page2(), headers: tenant() })
   for (let run = 0; run < 2; run++) {
     world.run(searched)
@@ -84,11 +86,11 @@ it.each(layers)("%s: each attempt has all options, even if they are iterators", 
   expect(sent).toEqual(sent.map(() => [[["page", "2"]], { "x-tenant": "a" }]))
 })
 
-it.each(layers)("%s: a search dies if an iterator in its options throws", (_, around) => {
+it.each(layers)("%s: a search dies if an iterator in its options throws", (_, wrapper) => {
   function* broken(): Iterable<readonly [string, string]> {
     throw new Error("broken")
   }
-  const world = worldOver(around, AdvisorDouble.responding(found))
+  const world = worldOver(wrapper, AdvisorDouble.responding(found))
   expect(outcomeOf(world.search("oats", { urlParams: broken() }))).toMatchObject({ message: "broken" })
 })
 

@@ -1,4 +1,4 @@
-/** Two clients in one program, each with its own key, its own composition and layers around it. */
+/** Two clients in one program, each with its own key, its own composition and the layers that wrap it. */
 import type { HttpClient } from "@effect/platform"
 import { expect } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
@@ -32,10 +32,10 @@ const cache = SearchCache.layer({ timeToLive: "1 hour" })
 const retry = RequestRetry.layer({ base: "1 millis" })
 const throttle = Throttle.layer({ rate: { limit: 1_000, interval: "1 second" } })
 
-/** The license key of each tenant, and the layers around its client. */
+/** The license key of each tenant, and the layers that wrap its client. */
 const tenants = {
-  1: { key: "key-of-tenant-1", around: Layer.provide(cache, Layer.provide(throttle, retry)) },
-  2: { key: "key-of-tenant-2", around: Layer.provide(retry, Layer.provide(cache, throttle)) }
+  1: { key: "key-of-tenant-1", wrapper: Layer.provide(cache, Layer.provide(throttle, retry)) },
+  2: { key: "key-of-tenant-2", wrapper: Layer.provide(retry, Layer.provide(cache, throttle)) }
 }
 
 type Tenant = keyof typeof tenants
@@ -43,9 +43,9 @@ type Tenant = keyof typeof tenants
 const tagOf = (tenant: Tenant) => Context.GenericTag<`tenant ${Tenant}`, NutritionAdvisor.Service>(`tenant ${tenant}`)
 
 const clientOf = (tenant: Tenant, composition: Composition) => {
-  const { around, key } = tenants[tenant]
+  const { wrapper, key } = tenants[tenant]
   return Layer.effect(tagOf(tenant), NutritionAdvisor.NutritionAdvisor).pipe(
-    Layer.provide(around),
+    Layer.provide(wrapper),
     Layer.provide(composition({ baseUrl: Simulator.baseUrl, licenseKey: Redacted.make(key) }))
   )
 }

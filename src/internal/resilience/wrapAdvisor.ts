@@ -17,7 +17,7 @@ type Wrap = <A>(
   about: About
 ) => Effect.Effect<A, NutritionAdvisorError>
 
-/** Creates a client that calls another one, and wraps each search and request. Searches are wrapped without their decoding. */
+/** Wraps each search and request of a client. `searchAs` decodes after the wrapped search, and all options are passed on. */
 export const wrapAdvisor = (advisor: Service, wrap: Wrap): Service => {
   const search: Service["search"] = (term, given) =>
     withIteratorsRead(given, (options) => wrap(advisor.search(term, options), { operation: "search", method: "GET" }))
