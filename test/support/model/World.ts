@@ -1,9 +1,8 @@
-import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
+import { Effect, type Fiber, Redacted } from "effect"
 import { AccessToken, NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { policyOf } from "../doubles/policy.js"
-import { FiberCount, seeded } from "../doubles/runtime.js"
 import type { ShakenScheduler } from "./ShakenScheduler.js"
-import { VirtualTime } from "./VirtualTime.js"
+import { VirtualRuntime } from "./VirtualRuntime.js"
 
 export const plans = ["issue", "fail", "refuse", "hang", "handBack", "retryAfter", "die", "stall", "late"] as const
 
@@ -40,49 +39,36 @@ const serverError = new NutritionAdvisorError.ServerError({ operation: "token", 
  * A service with its own clock, callers that search, and the TokenProvider between them. The service is as simple as can be:
  * a token is good until it dies or all are revoked.
  */
-export class World {
+export class World extends VirtualRuntime {
   readonly violations: Array<string> = []
-  readonly time = new VirtualTime()
   exchanges = 0
   private exchangesRunning = 0
   private readonly issued = new Map<string, Issued>()
   private plans: Array<Plan> = []
   private closing: Fiber.RuntimeFiber<void> | undefined
   private callers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
-  private readonly scope = Effect.runSync(Scope.make())
-  private readonly count = new FiberCount()
-  private readonly random: ReturnType<typeof seeded>
   private readonly provider: TokenProvider.Service
 
-  constructor(
-    private readonly scheduler: ShakenScheduler,
-    private readonly lifeMillis: number,
-    seed: string
-  ) {
-    this.random = seeded(seed)
-    const made = this.run(
+  constructor(scheduler: ShakenScheduler, private readonly lifeMillis: number, seed: string) {
+    super(seed, scheduler)
+    this.provider = this.build(
       TokenProvider.make().pipe(
         Effect.provideService(TokenIssuer.TokenIssuer, { issue: () => this.exchange }),
-        Effect.provideServiceEffect(TokenStore.TokenStore, TokenStore.make),
-        Scope.extend(this.scope)
+        Effect.provideServiceEffect(TokenStore.TokenStore, TokenStore.make)
       )
     )
-    scheduler.settle()
-    const exit = made.unsafePoll()
-    if (exit === null || Exit.isFailure(exit)) throw new Error("the provider was not built")
-    this.provider = exit.value
   }
 
   step(step: Step) {
     switch (step._tag) {
       case "Pass":
-        return this.time.pass(step.millis, this.scheduler.settle)
+        return this.pass(step.millis)
       case "Call":
-        this.callers.push(this.run(this.search(step.forbidden)))
-        return this.scheduler.settle()
-      case "Leave":
-        this.callers.shift()?.unsafeInterruptAsFork(Fiber.id(this.run(Effect.void)))
-        return this.scheduler.settle()
+        return this.callers.push(this.run(this.search(step.forbidden)))
+      case "Leave": {
+        const leaving = this.callers.shift()
+        return leaving && this.interrupt(leaving)
+      }
       case "Revoke":
         return this.issued.clear()
       case "Plan":
@@ -90,33 +76,21 @@ export class World {
       case "Jump":
         return (this.time.clock.wall += step.millis)
       case "Close":
-        this.closing = this.run(Scope.close(this.scope, Exit.void))
-        return this.scheduler.settle()
+        return (this.closing = this.close())
     }
   }
 
   /** Every call has ended a minute after the last step, and closing leaves nothing behind. */
   finish() {
     this.plans = []
-    this.time.pass(60_000, this.scheduler.settle)
+    this.pass(60_000)
     const waiting = this.callers.filter((caller) => caller.unsafePoll() === null).length
     if (waiting > 0) this.violations.push(`${waiting} calls never ended`)
     if (this.closing === undefined) this.step({ _tag: "Close" })
     if (this.closing?.unsafePoll() === null) this.violations.push("closing did not end")
-    this.time.pass(lateMillis, this.scheduler.settle)
+    this.pass(lateMillis)
     if (this.time.pendingTimers > 0) this.violations.push(`${this.time.pendingTimers} timers after the end`)
-    if (this.count.running > 0) this.violations.push(`${this.count.running} fibers after the end`)
-  }
-
-  private run<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
-    return Effect.runFork(
-      effect.pipe(
-        this.count.of,
-        Effect.withRandom(this.random.service),
-        Effect.withClock(this.time.clock)
-      ),
-      { scheduler: this.scheduler }
-    )
+    if (this.fibers > 0) this.violations.push(`${this.fibers} fibers after the end`)
   }
 
   private token(life: number, value: string) {

@@ -1,0 +1,55 @@
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { FiberCount, seeded } from "../doubles/runtime.js"
+import type { ShakenScheduler } from "./ShakenScheduler.js"
+import { VirtualTime } from "./VirtualTime.js"
+
+/** Runs effects in virtual time, with random numbers of a seed. It counts their fibers, and closes what they acquire. */
+export class VirtualRuntime {
+  readonly time = new VirtualTime()
+  private readonly scope = Effect.runSync(Scope.make())
+  private readonly count = new FiberCount()
+  private readonly random: ReturnType<typeof seeded>["service"]
+
+  constructor(seed: string, private readonly scheduler: ShakenScheduler) {
+    this.random = seeded(seed).service
+  }
+
+  /** The number of fibers that have not ended. */
+  get fibers() {
+    return this.count.running
+  }
+
+  /** Builds something that is acquired until `close`. It must not have to wait for time. */
+  protected build<A, E>(effect: Effect.Effect<A, E, Scope.Scope>): A {
+    const exit = this.run(Scope.extend(effect, this.scope)).unsafePoll()
+    if (exit === null || Exit.isFailure(exit)) throw new Error("the build failed, or waits for time")
+    return exit.value
+  }
+
+  /** Starts an effect, and runs it until it waits for time, or for the given number of turns of the scheduler. */
+  run<A, E>(effect: Effect.Effect<A, E>, turns?: number): Fiber.RuntimeFiber<A, E> {
+    const fiber = Effect.runFork(
+      effect.pipe(
+        this.count.of,
+        Effect.withRandom(this.random),
+        Effect.withClock(this.time.clock)
+      ),
+      { scheduler: this.scheduler }
+    )
+    this.scheduler.settle(turns)
+    return fiber
+  }
+
+  interrupt(fiber: Fiber.RuntimeFiber<unknown, unknown>) {
+    fiber.unsafeInterruptAsFork(Fiber.id(fiber))
+    this.scheduler.settle()
+  }
+
+  pass(millis: number) {
+    this.time.pass(millis, this.scheduler.settle)
+  }
+
+  close() {
+    return this.run(Scope.close(this.scope, Exit.void))
+  }
+}
