@@ -12,14 +12,14 @@ const plain = { value: "token-1", serviceId: "customer-1", receivedAt: 1_000, ex
 
 const token = AccessToken.make({ ...plain, scope: "read:search" })
 
-const sealed = Effect.flatMap(sealOf(), ({ close }) => close(token))
+const sealed = Effect.flatMap(sealOf(), ({ encrypt }) => encrypt(token))
 
-const opened = (entry: string) => Effect.flatMap(sealOf(), ({ open }) => open(entry))
+const decrypted = (entry: string) => Effect.flatMap(sealOf(), ({ decrypt }) => decrypt(entry))
 
-/** An entry of the right key and name with a content that `close` would not write. */
+/** An entry of the right key and name with a content that `encrypt` would not write. */
 const sealedContent = (content: object) =>
-  Effect.flatMap(sealOf(), ({ close }) =>
-    close(
+  Effect.flatMap(sealOf(), ({ encrypt }) =>
+    encrypt(
       new AccessToken.AccessToken({ ...token, scope: Option.none(), ...content })
     ))
 
@@ -45,19 +45,19 @@ describe("sealed token", () => {
     ([token, key, about]) =>
       Effect.gen(function*() {
         const [mine, peers] = yield* Effect.all([sealOf(key, about), sealOf(key, about)])
-        const again = yield* peers.open(yield* mine.close(token))
+        const again = yield* peers.decrypt(yield* mine.encrypt(token))
         expect(Option.exists(again, (other) => Equal.equals(other, token))).toBe(true)
       }),
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.effect("an entry sealed by the edition for another version of Effect, or by an earlier version, can be opened", () =>
+  it.effect("an entry sealed by the edition for another version of Effect, or by an earlier version, can be decrypted", () =>
     Effect.gen(function*() {
       const golden = JSON.parse(readFileSync(new URL("./golden.json", import.meta.url), "utf8"))
-      const { name, open } = yield* sealOf()
+      const { decrypt, name } = yield* sealOf()
       expect(name).toBe(golden.name)
-      expect(yield* open(golden.withScope)).toEqual(Option.some(token))
-      expect(yield* open(golden.withoutScope)).toEqual(Option.some(AccessToken.make(plain)))
+      expect(yield* decrypt(golden.withScope)).toEqual(Option.some(token))
+      expect(yield* decrypt(golden.withoutScope)).toEqual(Option.some(AccessToken.make(plain)))
     }))
 
   it.effect("each entry has its own nonce", () =>
@@ -86,12 +86,12 @@ describe("sealed token", () => {
       ]]
     ] as const
   )(
-    "a token sealed for a different %s has another entry name and can't be opened",
+    "a token sealed for a different %s has another entry name and can't be decrypted",
     ([, key, about]) =>
       Effect.gen(function*() {
         const [seal, other] = yield* Effect.all([sealOf(), sealOf(key, about)])
         expect(other.name).not.toBe(seal.name)
-        expect(yield* seal.open(yield* other.close(token))).toEqual(Option.none())
+        expect(yield* seal.decrypt(yield* other.encrypt(token))).toEqual(Option.none())
       })
   )
 })
@@ -115,10 +115,10 @@ describe("sealed token: an entry is ignored if", () => {
     ["it is empty or contains no data", () => ["", ".", "..", "v1", "v1..", "v1.AAAAAAAAAAAAAAAA.", "{}"]]
   ])("%s", ([, damaged]) =>
     Effect.gen(function*() {
-      const { close, open } = yield* sealOf()
+      const { decrypt, encrypt } = yield* sealOf()
       const found = yield* Effect.filter(
-        damaged(yield* close(token)),
-        (entry) => Effect.map(open(entry), Option.isSome)
+        damaged(yield* encrypt(token)),
+        (entry) => Effect.map(decrypt(entry), Option.isSome)
       )
       expect(found).toEqual([])
     }))
@@ -131,6 +131,6 @@ describe("sealed token: an entry is ignored if", () => {
     ["the time of the token is not a number", { receivedAt: Number.NaN }]
   ])("%s", ([, content]) =>
     Effect.gen(function*() {
-      expect(yield* opened(yield* sealedContent(content))).toEqual(Option.none())
+      expect(yield* decrypted(yield* sealedContent(content))).toEqual(Option.none())
     }))
 })

@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import type { Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { command, type Connection, unexpectedReply } from "./connection.js"
 
-/** Sealed tokens have a few hundred to a few thousand characters. A longer entry is cut when it is read, and can't be opened. */
+/** Sealed tokens have a few hundred to a few thousand characters. A longer entry is cut when it is read, and can't be decrypted. */
 const longestEntry = 16 * 1024
 
 const writeScript = `

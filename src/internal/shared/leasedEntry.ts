@@ -39,7 +39,7 @@ export const make = (
   cache: Service,
   { cacheTimeout, lease }: SharingSettings,
   scope: Scope.Scope,
-  { close, name, open }: Seal
+  { decrypt, encrypt, name }: Seal
 ): LeasedEntry => {
   const withinCacheTimeout = withCacheTimeout(cacheTimeout)
   const owner = globalThis.crypto.randomUUID()
@@ -52,14 +52,14 @@ export const make = (
   const write = (token: AccessToken) =>
     Effect.gen(function*() {
       const timeToLive = Math.max(1, token.expiresAt - (yield* Clock.currentTimeMillis))
-      yield* cache.write(name, yield* close(dated(token)), { owner, timeToLive })
+      yield* cache.write(name, yield* encrypt(dated(token)), { owner, timeToLive })
     })
 
   const release = Effect.suspend(() => cache.release(name, owner))
 
   return {
     read: Effect.suspend(() => withinCacheTimeout(cache.read(name))).pipe(
-      Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: open })),
+      Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: decrypt })),
       Effect.map((token) => {
         if (Option.isSome(token)) latest = Math.max(latest, token.value.receivedAt)
         return token

@@ -11,9 +11,9 @@ import { isHeaderValue } from "../http/header.js"
 export interface Seal {
   /** A keyed hash. It is the same for all replicas with the same key and service, and reveals nothing to anyone else. */
   readonly name: string
-  readonly close: (token: AccessToken) => Effect.Effect<string>
+  readonly encrypt: (token: AccessToken) => Effect.Effect<string>
   /** Returns none if the entry was changed or cut, or was sealed with another key, name or version. */
-  readonly open: (entry: string) => Effect.Effect<Option.Option<AccessToken>>
+  readonly decrypt: (entry: string) => Effect.Effect<Option.Option<AccessToken>>
 }
 
 const version = "v1"
@@ -55,7 +55,7 @@ const decodeEntry = Schema.decodeOption(Schema.parseJson(Entry))
 
 /**
  * Seals entries with AES-256-GCM, by WebCrypto. The name is an HMAC of `identity`. The encryption key is derived from the license key by
- * HKDF (RFC 5869), with the name as salt. The name is also the additional data, so an entry can only be opened under its own name.
+ * HKDF (RFC 5869), with the name as salt. The name is also the additional data, so an entry can only be decrypted under its own name.
  */
 export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyArray<string>): Effect.Effect<Seal> =>
   Effect.promise(async () => {
@@ -74,7 +74,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
       ["encrypt", "decrypt"]
     )
 
-    const close: Seal["close"] = (token) =>
+    const encrypt: Seal["encrypt"] = (token) =>
       Effect.promise(async () => {
         const iv = globalThis.crypto.getRandomValues(new Uint8Array(nonceBytes))
         const plain = bytesOf(encodeEntry(token))
@@ -82,7 +82,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
         return [version, encodeBase64Url(iv), encodeBase64Url(new Uint8Array(sealed))].join(".")
       })
 
-    const open: Seal["open"] = (entry) =>
+    const decrypt: Seal["decrypt"] = (entry) =>
       Effect.gen(function*() {
         const [entryVersion, nonce = "", sealed = "", ...rest] = entry.split(".")
         if (entryVersion !== version || rest.length > 0) return Option.none()
@@ -97,7 +97,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
         )
       }).pipe(Effect.orElseSucceed(Option.none))
 
-    return { name, close, open }
+    return { name, encrypt, decrypt }
   })
 
 /** Caches the seal of the last license key, because creating a seal takes milliseconds. */
