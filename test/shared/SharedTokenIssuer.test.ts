@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Redacted, Scope } from "effect"
+import { Clock, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Random, Redacted, Scope } from "effect"
 import { AccessToken, SharedTokenCache, SharedTokenIssuer, type TokenIssuer } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
@@ -303,6 +303,36 @@ describe("sharing: a cache that", () => {
   test.each(rows)("%s at %s is counted as one failure", function*([, operation, { manner, reason }], { cache }) {
     yield* cache.behaveNext(operation, manner)
     expect(yield* added(fromNewReplica, "shared_cache_failures_total")).toEqual({ [reason]: 1 })
+  })
+})
+
+describe("sharing: a cache that fails, recovers, and fails again while a replica waits for the lease", () => {
+  /** With these random numbers, a replica waits 2.5 seconds for a failing cache. The second failure starts after three seconds. */
+  const flapping = Effect.gen(function*() {
+    yield* squat(hour)
+    const { cache } = yield* doubles
+    const fiber = yield* Effect.fork(Effect.withRandom(Effect.flatMap(replica(), missing), Random.fixed([0.5])))
+    for (const [manner, millis] of [[Cache.fails, 2_000], [undefined, 1_000], [Cache.fails, 2_000]] as const) {
+      yield* cache.behaveAlways("read", manner)
+      yield* Cache.pass(millis)
+    }
+    return fiber
+  })
+
+  test("the replica waits for the cache once more before it exchanges the key", function*() {
+    const fiber = yield* flapping
+    const isDone = Effect.map(Fiber.poll(fiber), Option.isSome)
+    const before = yield* isDone
+    yield* Cache.pass(1_000)
+    expect([before, yield* isDone]).toEqual([false, true])
+  })
+
+  test("only the first failure is logged, and each one is counted", function*() {
+    const counted = yield* added(
+      Effect.map(logged(flapping), (lines) => expect(lines).toHaveLength(1)),
+      "shared_cache_failures_total"
+    )
+    expect(counted["Unavailable"]).toBeGreaterThan(5)
   })
 })
 
