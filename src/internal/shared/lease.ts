@@ -71,9 +71,9 @@ const exchangeForAll = (attempt: Attempt, restore: Restore): Effect.Effect<Issue
     })),
     restore,
     Effect.onExit((exit) =>
-      attempt.entry.release(
-        Exit.isSuccess(exit) && exit.value.outcome === "Exchanged" ? Option.some(exit.value.token) : Option.none()
-      )
+      Exit.isSuccess(exit) && exit.value.outcome === "Exchanged"
+        ? attempt.entry.publishAndRelease(exit.value.token)
+        : attempt.entry.release
     )
   )
 

@@ -15,8 +15,9 @@ export interface LeasedEntry {
   readonly read: Effect.Effect<Option.Option<AccessToken>, SharedTokenCacheError>
   /** Takes the lease if it is free, and returns whether it did. */
   readonly take: Effect.Effect<boolean, SharedTokenCacheError>
-  /** Publishes a token, if there is one, and then releases the lease, so that its next holder finds the token. */
-  readonly release: (token: Option.Option<AccessToken>) => Effect.Effect<void>
+  readonly release: Effect.Effect<void>
+  /** Publishes the token before it releases the lease, so that the next holder of the lease finds the token. */
+  readonly publishAndRelease: (token: AccessToken) => Effect.Effect<void>
 }
 
 export const withCacheTimeout =
@@ -70,9 +71,10 @@ export const make = (
       Effect.suspend(() => withinCacheTimeout(cache.lease(name, owner, lease))),
       () => Effect.forkIn(Effect.ignore(withinCacheTimeout(release)), scope)
     ),
+    release: Effect.catchAll(withinCacheTimeout(release), reportFailure),
     // Both calls share one timeout.
-    release: (token) =>
-      Option.match(token, { onNone: () => Effect.void, onSome: write }).pipe(
+    publishAndRelease: (token) =>
+      write(token).pipe(
         Effect.catchAll(reportFailure),
         Effect.zipRight(release),
         withinCacheTimeout,
