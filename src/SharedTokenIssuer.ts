@@ -38,7 +38,7 @@ import * as TokenIssuer from "./TokenIssuer.js"
 export interface Options extends Settings.SharingOptions {}
 
 /** Checks that a token is not the replaced one, and was not received before it. */
-const isNext = (replacing: Option.Option<AccessToken>) => (token: AccessToken): boolean =>
+const mayReplace = (replacing: Option.Option<AccessToken>) => (token: AccessToken): boolean =>
   Option.isNone(replacing) || (!isSame(replacing.value, token) && token.receivedAt >= replacing.value.receivedAt)
 
 /** How long a replica waits for another one, in milliseconds. */
@@ -127,15 +127,15 @@ export const fromSettings = (
         if (request.reason === "rejection") lastRejected = request.replacing
         const replacing = Option.orElse(request.replacing, () => lastRejected)
         const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
-        const attempt: Lease.Attempt = {
+        const acquisition: Lease.Acquisition = {
           entry: LeasedEntry.make(cache, settings, scope, yield* sealOf(licenseKey)),
           waitsUntil: startedAt + longestWait(settings),
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
           policy: refresh,
-          isNext: isNext(replacing),
+          mayReplace: mayReplace(replacing),
           exchange: Effect.provideService(withinTokenTimeout(issuer.issue(request)), LicenseKey, licenseKey)
         }
-        return yield* inScope(Lease.getToken(attempt))
+        return yield* inScope(Lease.getToken(acquisition))
       }).pipe(Effect.withUnhandledErrorLogLevel(Option.none()))
 
     return { issue }

@@ -16,7 +16,7 @@ import * as Waits from "./waits.js"
 type Token = AccessToken.AccessToken
 
 /** What one replica needs to get one token. Times are in milliseconds. */
-export interface Attempt {
+export interface Acquisition {
   readonly entry: LeasedEntry
   /** The time at which it stops waiting for a peer, on the monotonic clock. */
   readonly waitsUntil: number
@@ -24,7 +24,7 @@ export interface Attempt {
   readonly patience: number
   readonly policy: RefreshPolicy.CheckedPolicy
   /** Whether a token may replace the current one. */
-  readonly isNext: Predicate.Predicate<Token>
+  readonly mayReplace: Predicate.Predicate<Token>
   readonly exchange: Effect.Effect<Token, TokenError>
 }
 
@@ -42,12 +42,14 @@ const asReceivedHere = (token: Token, now: number): Token => {
 }
 
 /** Returns the token of a peer, if there is one that can be used. */
-const readToken = ({ entry, isNext, policy }: Attempt): Effect.Effect<Option.Option<Token>, SharedTokenCacheError> =>
+const readToken = (
+  { entry, mayReplace, policy }: Acquisition
+): Effect.Effect<Option.Option<Token>, SharedTokenCacheError> =>
   Effect.gen(function*() {
     const published = yield* entry.read
     const now = yield* Clock.currentTimeMillis
     return published.pipe(
-      Option.filter(isNext),
+      Option.filter(mayReplace),
       Option.map((token) => asReceivedHere(token, now)),
       Option.filter((token) => AccessToken.stateAt(token, now, policy) !== "expired")
     )
@@ -62,40 +64,40 @@ interface Issued {
 const issuedAs = (outcome: Issued["outcome"]) => (token: Token): Issued => ({ outcome, token })
 
 /** Exchanges the key while this replica has the lease. Reads the cache again first, because a peer may have published a token. */
-const exchangeForAll = (attempt: Attempt, restore: Restore): Effect.Effect<Issued, TokenError> =>
-  readToken(attempt).pipe(
+const exchangeForAll = (acquisition: Acquisition, restore: Restore): Effect.Effect<Issued, TokenError> =>
+  readToken(acquisition).pipe(
     Effect.catchAll((error) => Effect.as(reportFailure(error), Option.none<Token>())),
     Effect.flatMap(Option.match({
-      onNone: () => Effect.map(attempt.exchange, issuedAs("Exchanged")),
+      onNone: () => Effect.map(acquisition.exchange, issuedAs("Exchanged")),
       onSome: (token) => Effect.succeed(issuedAs("HandedOver")(token))
     })),
     restore,
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) && exit.value.outcome === "Exchanged"
-        ? attempt.entry.publishAndRelease(exit.value.token)
-        : attempt.entry.release
+        ? acquisition.entry.publishAndRelease(exit.value.token)
+        : acquisition.entry.release
     )
   )
 
 /** Returns how to get the token, or none if the replica has to wait. */
 const playRound = (
-  attempt: Attempt,
+  acquisition: Acquisition,
   round: number,
   restore: Restore
 ): Effect.Effect<Option.Option<Effect.Effect<Issued, TokenError>>, SharedTokenCacheError> =>
   Effect.gen(function*() {
-    const published = yield* restore(readToken(attempt))
+    const published = yield* restore(readToken(acquisition))
     if (Option.isSome(published)) return Option.some(Effect.succeed(issuedAs("HandedOver")(published.value)))
-    const isLate = (yield* currentMonotonicMillis) >= attempt.waitsUntil
-    const hasLease = Waits.asksForLease(round) && !isLate && (yield* attempt.entry.take)
-    return hasLease ? Option.some(exchangeForAll(attempt, restore)) : Option.none()
+    const isLate = (yield* currentMonotonicMillis) >= acquisition.waitsUntil
+    const hasLease = Waits.asksForLease(round) && !isLate && (yield* acquisition.entry.take)
+    return hasLease ? Option.some(exchangeForAll(acquisition, restore)) : Option.none()
   })
 
 /**
  * Reads the cache, asks for the lease, and waits for the peer that has it. If the cache fails, it repeats the round for a random part of
  * `patience`: the cache may recover, and if it doesn't, the exchanges of all replicas are spread over that time.
  */
-const getInTurn = (attempt: Attempt, restore: Restore): Effect.Effect<Issued, TokenError> =>
+const getInTurn = (acquisition: Acquisition, restore: Restore): Effect.Effect<Issued, TokenError> =>
   Effect.gen(function*() {
     let hasWarned = false
     let round = 0
@@ -106,7 +108,7 @@ const getInTurn = (attempt: Attempt, restore: Restore): Effect.Effect<Issued, To
       Effect.gen(function*() {
         if (givesUpAt === undefined) {
           const now = yield* currentMonotonicMillis
-          const longest = Math.max(0, Math.min(attempt.patience, attempt.waitsUntil - now))
+          const longest = Math.max(0, Math.min(acquisition.patience, acquisition.waitsUntil - now))
           givesUpAt = now + longest * (yield* Random.next)
         }
         yield* hasWarned ? countFailure(error) : reportFailure(error)
@@ -121,23 +123,23 @@ const getInTurn = (attempt: Attempt, restore: Restore): Effect.Effect<Issued, To
     }
 
     for (let waits = 0;; waits += 1) {
-      const issued = yield* playRound(attempt, round, restore).pipe(
+      const issued = yield* playRound(acquisition, round, restore).pipe(
         Effect.map(endRound),
         Effect.catchAll(onCacheFailure)
       )
       if (Option.isSome(issued)) return yield* issued.value
-      const remaining = (givesUpAt ?? attempt.waitsUntil) - (yield* currentMonotonicMillis)
+      const remaining = (givesUpAt ?? acquisition.waitsUntil) - (yield* currentMonotonicMillis)
       // Another replica may have the lease, so this token isn't published.
-      if (remaining <= 0) return yield* Effect.map(restore(attempt.exchange), issuedAs("ExchangedAlone"))
+      if (remaining <= 0) return yield* Effect.map(restore(acquisition.exchange), issuedAs("ExchangedAlone"))
       // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.
       yield* restore(Effect.sleep(Math.min(Math.ceil(remaining), Waits.waitAfter(waits, yield* Random.next))))
     }
   })
 
 /** Returns the token of a peer or of an exchange. If it is interrupted, it still publishes a token it got, and releases its lease. */
-export const getToken = (attempt: Attempt): Effect.Effect<Token, TokenError> =>
+export const getToken = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
   Effect.uninterruptibleMask((restore) =>
-    Effect.map(getInTurn(attempt, restore), ({ outcome, token }) => {
+    Effect.map(getInTurn(acquisition, restore), ({ outcome, token }) => {
       sharedTokens.count(outcome)
       return token
     })

@@ -9,7 +9,7 @@ import { withTimeout } from "../token/withTimeout.js"
 import { cacheFailures } from "./metrics.js"
 import type { Seal } from "./seal.js"
 
-/** The entry of a license key in the cache, and the lease on it, for one attempt to get a token. */
+/** The entry of a license key in the cache, and the lease on it, for one acquisition of a token. */
 export interface LeasedEntry {
   /** Reads the token, with the times that its publisher gave it. */
   readonly read: Effect.Effect<Option.Option<AccessToken>, SharedTokenCacheError>
@@ -33,8 +33,8 @@ export const reportFailure = (error: SharedTokenCacheError) =>
   )
 
 /**
- * Creates the entry for one attempt, which takes the lease under its own name. Work that continues after the token was returned runs in
- * `scope`.
+ * Creates the entry for one acquisition, which takes the lease under its own name. Work that continues after the token was returned runs
+ * in `scope`.
  */
 export const make = (
   cache: Service,
