@@ -56,21 +56,23 @@ const readToken = (
   })
 
 /** A token, and how this replica got it. */
-interface Issued {
+interface Acquired {
   readonly outcome: "HandedOver" | "Exchanged" | "ExchangedAlone"
   readonly token: Token
 }
 
-const issuedAs = (outcome: Issued["outcome"]) => (token: Token): Issued => ({ outcome, token })
+const acquired = (outcome: Acquired["outcome"], token: Token): Acquired => ({ outcome, token })
 
 /** Exchanges the key while this replica has the lease. Reads the cache again first, because a peer may have published a token. */
-const exchangeForAll = (acquisition: Acquisition, restore: Restore): Effect.Effect<Issued, TokenError> =>
-  readToken(acquisition).pipe(
-    Effect.catchAll((error) => Effect.as(reportFailure(error), Option.none<Token>())),
-    Effect.flatMap(Option.match({
-      onNone: () => Effect.map(acquisition.exchange, issuedAs("Exchanged")),
-      onSome: (token) => Effect.succeed(issuedAs("HandedOver")(token))
-    })),
+const exchangeForAll = (acquisition: Acquisition, restore: Restore): Effect.Effect<Acquired, TokenError> =>
+  Effect.gen(function*() {
+    const published = yield* Effect.catchAll(
+      readToken(acquisition),
+      (error) => Effect.as(reportFailure(error), Option.none<Token>())
+    )
+    if (Option.isSome(published)) return acquired("HandedOver", published.value)
+    return acquired("Exchanged", yield* acquisition.exchange)
+  }).pipe(
     restore,
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) && exit.value.outcome === "Exchanged"
@@ -79,58 +81,63 @@ const exchangeForAll = (acquisition: Acquisition, restore: Restore): Effect.Effe
     )
   )
 
-/** Returns how to get the token, or none if the replica has to wait. */
-const playRound = (
-  acquisition: Acquisition,
-  round: number,
-  restore: Restore
-): Effect.Effect<Option.Option<Effect.Effect<Issued, TokenError>>, SharedTokenCacheError> =>
+/** Exchanges the key without publishing the token, because another replica may have the lease. */
+const exchangeAlone = ({ exchange }: Acquisition, restore: Restore): Effect.Effect<Acquired, TokenError> =>
+  Effect.map(restore(exchange), (token) => acquired("ExchangedAlone", token))
+
+/** How a round ended. `Wait` means that a peer may have the lease. */
+type RoundEnd =
+  | { readonly _tag: "Found"; readonly token: Token }
+  | { readonly _tag: "Leased" }
+  | { readonly _tag: "Wait" }
+  | { readonly _tag: "CacheFailed"; readonly error: SharedTokenCacheError }
+
+/** Reads the cache and, in some rounds, asks for the lease. */
+const playRound = (acquisition: Acquisition, round: number, restore: Restore): Effect.Effect<RoundEnd> =>
   Effect.gen(function*() {
     const published = yield* restore(readToken(acquisition))
-    if (Option.isSome(published)) return Option.some(Effect.succeed(issuedAs("HandedOver")(published.value)))
+    if (Option.isSome(published)) return { _tag: "Found" as const, token: published.value }
     const isLate = (yield* currentMonotonicMillis) >= acquisition.waitsUntil
     const hasLease = Waits.asksForLease(round) && !isLate && (yield* acquisition.entry.take)
-    return hasLease ? Option.some(exchangeForAll(acquisition, restore)) : Option.none()
-  })
+    return { _tag: hasLease ? "Leased" as const : "Wait" as const }
+  }).pipe(Effect.catchAll((error) => Effect.succeed({ _tag: "CacheFailed" as const, error })))
 
 /**
- * Reads the cache, asks for the lease, and waits for the peer that has it. If the cache fails, it repeats the round for a random part of
- * `patience`: the cache may recover, and if it doesn't, the exchanges of all replicas are spread over that time.
+ * Returns the time at which the replica gives up on a cache that fails now, on the monotonic clock. It is random, so that the exchanges of
+ * all replicas are spread if the cache doesn't recover.
  */
-const getInTurn = (acquisition: Acquisition, restore: Restore): Effect.Effect<Issued, TokenError> =>
+const endOfPatience = ({ patience, waitsUntil }: Acquisition): Effect.Effect<number> =>
   Effect.gen(function*() {
-    let hasWarned = false
-    let round = 0
+    const now = yield* currentMonotonicMillis
+    const longest = Math.max(0, Math.min(patience, waitsUntil - now))
+    return now + longest * (yield* Random.next)
+  })
+
+/** Plays rounds until it gets a token. If the cache fails, the round is repeated, because the cache may recover. */
+const getInTurn = (acquisition: Acquisition, restore: Restore): Effect.Effect<Acquired, TokenError> =>
+  Effect.gen(function*() {
+    let failures = 0
     /** The time at which it gives up on a cache that fails, on the monotonic clock. Undefined if the last round succeeded. */
     let givesUpAt: number | undefined
 
-    const onCacheFailure = (error: SharedTokenCacheError) =>
-      Effect.gen(function*() {
-        if (givesUpAt === undefined) {
-          const now = yield* currentMonotonicMillis
-          const longest = Math.max(0, Math.min(acquisition.patience, acquisition.waitsUntil - now))
-          givesUpAt = now + longest * (yield* Random.next)
-        }
-        yield* hasWarned ? countFailure(error) : reportFailure(error)
-        hasWarned = true
-        return Option.none()
-      })
-
-    const endRound = <A>(turn: A): A => {
-      round += 1
-      givesUpAt = undefined
-      return turn
-    }
-
     for (let waits = 0;; waits += 1) {
-      const issued = yield* playRound(acquisition, round, restore).pipe(
-        Effect.map(endRound),
-        Effect.catchAll(onCacheFailure)
-      )
-      if (Option.isSome(issued)) return yield* issued.value
+      const round = waits - failures
+      const end = yield* playRound(acquisition, round, restore)
+      switch (end._tag) {
+        case "Found":
+          return acquired("HandedOver", end.token)
+        case "Leased":
+          return yield* exchangeForAll(acquisition, restore)
+        case "Wait":
+          givesUpAt = undefined
+          break
+        case "CacheFailed":
+          yield* failures === 0 ? reportFailure(end.error) : countFailure(end.error)
+          failures += 1
+          givesUpAt ??= yield* endOfPatience(acquisition)
+      }
       const remaining = (givesUpAt ?? acquisition.waitsUntil) - (yield* currentMonotonicMillis)
-      // Another replica may have the lease, so this token isn't published.
-      if (remaining <= 0) return yield* Effect.map(restore(acquisition.exchange), issuedAs("ExchangedAlone"))
+      if (remaining <= 0) return yield* exchangeAlone(acquisition, restore)
       // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.
       yield* restore(Effect.sleep(Math.min(Math.ceil(remaining), Waits.waitAfter(waits, yield* Random.next))))
     }
