@@ -3,12 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import type * as Scope from "effect/Scope"
 import type { SharedTokenCache } from "../../SharedTokenCache.js"
-import * as SharedTokenIssuer from "../../SharedTokenIssuer.js"
 import * as TokenIssuer from "../../TokenIssuer.js"
 import type * as TokenProvider from "../../TokenProvider.js"
 import * as TokenStore from "../../TokenStore.js"
 import type { RunInBackground } from "../runtime/background.js"
 import * as Settings from "../settings/settings.js"
+import * as SharedIssuer from "../shared/issuer.js"
 import * as Provider from "../token/provider.js"
 import { warnAboutSecondLayer } from "./duplicateLayer.js"
 
@@ -43,12 +43,12 @@ export const shared: TokenSource<Settings.SharedClientSettings, HttpClient.HttpC
   run
 ) =>
   Effect.gen(function*() {
-    const issuer = yield* SharedTokenIssuer.fromSettings(yield* TokenIssuer.fromSettings(settings), settings)
+    const issuer = yield* SharedIssuer.make(yield* TokenIssuer.fromSettings(settings), settings)
     return yield* Provider.make({
       policy: settings.refresh,
       issuer,
       run,
-      flightTimeout: SharedTokenIssuer.flightTimeoutOf(settings),
+      flightTimeout: SharedIssuer.flightTimeoutOf(settings),
       issuerRepeats: true,
       store: yield* TokenStore.make,
       storeIsPrompt: true

@@ -1,0 +1,111 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import { type AccessToken, isSame } from "../../AccessToken.js"
+import type { TokenError } from "../../NutritionAdvisorError.js"
+import * as RefreshPolicy from "../../RefreshPolicy.js"
+import { SharedTokenCache } from "../../SharedTokenCache.js"
+import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
+import { closed } from "../errors/closed.js"
+import { currentMonotonicMillis } from "../runtime/clock.js"
+import * as Settings from "../settings/settings.js"
+import { LicenseKey, readLicenseKey } from "../token/licenseKey.js"
+import { withTokenTimeout } from "../token/withTimeout.js"
+import * as Lease from "./lease.js"
+import * as LeasedEntry from "./leasedEntry.js"
+import { cacheFailures, sharedTokens } from "./metrics.js"
+import * as Seal from "./seal.js"
+
+/** Checks that a token is not the replaced one, and was not received before it. */
+const mayReplace = (replacing: Option.Option<AccessToken>) => (token: AccessToken): boolean =>
+  Option.isNone(replacing) || (!isSame(replacing.value, token) && token.receivedAt >= replacing.value.receivedAt)
+
+/** How long a replica waits for another one, in milliseconds. */
+const longestWait = ({ lease, tokenTimeout }: Settings.SharingSettings) => lease + tokenTimeout
+
+/** The timeout of a flight, in milliseconds. It may wait for another replica, make three calls to the cache, and exchange the key. */
+export const flightTimeoutOf = (settings: Settings.SharingSettings): number =>
+  longestWait(settings) + 3 * settings.cacheTimeout + settings.tokenTimeout
+
+/**
+ * How long a replica may wait for a failing cache, in milliseconds: half of `tokenTimeout` if callers are waiting. During a refresh,
+ * callers still have a token, so the replica may wait for as long as that token is usable, up to `lease`.
+ */
+const patienceOf = (
+  { lease, refresh, tokenTimeout }: Settings.SharingSettings,
+  { reason, replacing }: ExchangeRequest,
+  now: number
+): number => {
+  const whileCallersWait = tokenTimeout / 2
+  if (reason !== "refresh" || Option.isNone(replacing)) return whileCallersWait
+  const usable = replacing.value.expiresAt - RefreshPolicy.marginOf(refresh, replacing.value) - now
+  return Math.max(whileCallersWait, Math.min(lease, usable))
+}
+
+/** Creates the scope in which acquisitions run. Closing it waits for a pending publication and release, for `cacheTimeout` at most. */
+const makeScope = ({ cacheTimeout }: Settings.SharingSettings) =>
+  Effect.gen(function*() {
+    let isClosed = false
+    const scope = yield* Effect.acquireRelease(
+      Scope.make(ExecutionStrategy.parallel),
+      (scope) =>
+        Effect.suspend(() => {
+          isClosed = true
+          return Effect.ignore(LeasedEntry.withCacheTimeout(cacheTimeout)(Scope.close(scope, Exit.void)))
+        })
+    )
+
+    const fork = <A>(effect: Effect.Effect<A, TokenError>) =>
+      Effect.forkIn(Effect.interruptible(effect), scope).pipe(
+        // Effect logs the error of a failed fiber, but here the caller of `run` gets it.
+        Effect.withUnhandledErrorLogLevel(Option.none())
+      )
+
+    /** Runs an effect in its own fiber. If the caller is interrupted, the fiber still runs its uninterruptible part. */
+    const run = <A>(effect: Effect.Effect<A, TokenError>): Effect.Effect<A, TokenError> =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(
+          fork(effect),
+          (fiber) => Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interruptFork(fiber))
+        )
+      ).pipe(Effect.flatMap((exit) => isClosed && Exit.isInterrupted(exit) ? closed("token") : exit))
+
+    return { scope, run }
+  })
+
+/** Creates an issuer that wraps another one. Its settings have been checked. */
+export const make = (
+  issuer: Issuer,
+  settings: Settings.SharingSettings
+): Effect.Effect<Issuer, never, SharedTokenCache | Scope.Scope> =>
+  Effect.gen(function*() {
+    const cache = yield* SharedTokenCache
+    const { run, scope } = yield* makeScope(settings)
+    const sealOf = Seal.makeCached(() => Settings.tokenIdentityOf(settings))
+    const withinTokenTimeout = withTokenTimeout(settings.tokenTimeout)
+    yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
+    /** This token is never read from the cache again, even if the exchange after its rejection failed. */
+    let lastRejected = Option.none<AccessToken>()
+
+    const issue: Issuer["issue"] = (request) =>
+      Effect.gen(function*() {
+        const startedAt = yield* currentMonotonicMillis
+        if (request.reason === "rejection") lastRejected = request.replacing
+        const replacing = Option.orElse(request.replacing, () => lastRejected)
+        const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
+        return yield* run(Lease.getToken({
+          entry: LeasedEntry.make(cache, settings, scope, yield* sealOf(licenseKey)),
+          waitsUntil: startedAt + longestWait(settings),
+          patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
+          policy: settings.refresh,
+          mayReplace: mayReplace(replacing),
+          exchange: Effect.provideService(withinTokenTimeout(issuer.issue(request)), LicenseKey, licenseKey)
+        }))
+      })
+
+    return { issue }
+  })
