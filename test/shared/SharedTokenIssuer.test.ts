@@ -31,6 +31,8 @@ const valueFrom = (issuer: TokenIssuer.Service) => Effect.map(settle(missing(iss
 
 const fromNewReplica = Effect.flatMap(replica(), valueFrom)
 
+const failedExchange = settle(Effect.flip(Effect.flatMap(replica(), missing)))
+
 const replacing = (token: AccessToken.AccessToken, request: Partial<TokenIssuer.ExchangeRequest> = {}) => ({
   reason: "rejection" as const,
   replacing: Option.some(token),
@@ -50,7 +52,7 @@ const squat = (millis: number) =>
   Effect.gen(function*() {
     const { cache, issuer, shared } = yield* doubles
     yield* issuer.respondNext(Effect.fail(Issuer.unavailable))
-    yield* Effect.flip(fromNewReplica)
+    yield* failedExchange
     expect(yield* shared.lease(yield* cache.lastName, "squatter", millis)).toBe(true)
   })
 
@@ -74,14 +76,15 @@ const exchanging = Effect.gen(function*() {
   return { here, fiber, close: Scope.close(scope, Exit.void) }
 })
 
-/** The lines that an effect logs above level Debug. */
+/** The lines that an effect logs, at any level. */
 const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const lines: Array<string> = []
-    const logger = Logger.make(({ logLevel, message }) => {
-      if (LogLevel.greaterThan(logLevel, LogLevel.Debug)) lines.push(`${logLevel.label} ${String(message)}`)
-    })
-    yield* Effect.provide(effect, Logger.replace(Logger.defaultLogger, logger))
+    const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel.label} ${String(message)}`))
+    yield* Logger.withMinimumLogLevel(
+      Effect.provide(effect, Logger.replace(Logger.defaultLogger, logger)),
+      LogLevel.All
+    )
     return lines
   })
 
@@ -210,6 +213,16 @@ describe("sharing: lease", () => {
       expect([exit, yield* isFree]).toEqual([yield* Effect.exit(outcome), true])
     }
   )
+
+  test("a failed exchange is not logged, because its caller gets the error", function*({ issuer }) {
+    yield* issuer.respondNext(Effect.fail(Issuer.unavailable))
+    expect(yield* logged(failedExchange)).toEqual([])
+  })
+
+  test("an exchange that interrupts itself doesn't fail with reason Closed", function*({ issuer }) {
+    yield* issuer.respondNext(Effect.interrupt)
+    expect(Exit.isInterrupted(yield* Effect.exit(fromNewReplica))).toBe(true)
+  })
 
   test("an interrupted replica releases the lease, whatever its current step", function*({ cache, issuer }) {
     yield* issuer.setLatency(1)
