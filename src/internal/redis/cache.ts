@@ -18,16 +18,31 @@ const releaseScript = `
 /** Redis accepts only whole numbers above zero. */
 const wholeMillis = (millis: number): number => Math.max(1, Math.ceil(millis))
 
-/** With the option `stringNumbers`, ioredis returns numbers as strings. */
-const isOne = (reply: unknown): Effect.Effect<boolean, SharedTokenCacheError> =>
-  reply === 1 || reply === "1"
-    ? Effect.succeed(true)
-    : reply === 0 || reply === "0"
-    ? Effect.succeed(false)
-    : unexpectedReply
+/** Whether a script wrote the entry. With the option `stringNumbers`, ioredis returns numbers as strings. */
+const wroteOf = (reply: unknown): Effect.Effect<boolean, SharedTokenCacheError> => {
+  switch (reply) {
+    case 1:
+    case "1":
+      return Effect.succeed(true)
+    case 0:
+    case "0":
+      return Effect.succeed(false)
+    default:
+      return unexpectedReply
+  }
+}
 
-const isOk = (reply: unknown): Effect.Effect<boolean, SharedTokenCacheError> =>
-  reply === "OK" ? Effect.succeed(true) : reply === null ? Effect.succeed(false) : unexpectedReply
+/** Whether a conditional SET took the lease. */
+const leasedOf = (reply: unknown): Effect.Effect<boolean, SharedTokenCacheError> => {
+  switch (reply) {
+    case "OK":
+      return Effect.succeed(true)
+    case null:
+      return Effect.succeed(false)
+    default:
+      return unexpectedReply
+  }
+}
 
 const entryOf = (reply: unknown): Effect.Effect<Option.Option<string>, SharedTokenCacheError> =>
   typeof reply === "string" ? Effect.succeed(Option.liftPredicate(reply, (text) => text !== "")) : unexpectedReply
@@ -45,10 +60,10 @@ export const make = (connection: Connection, prefix: string): Service => {
     write: (name, entry, { owner, timeToLive }) => {
       const keys = [tokenKey(name), leaseKey(name)]
       const values = [owner, entry, wholeMillis(timeToLive)]
-      return Effect.flatMap(command(connection, "eval", writeScript, keys.length, ...keys, ...values), isOne)
+      return Effect.flatMap(command(connection, "eval", writeScript, keys.length, ...keys, ...values), wroteOf)
     },
     lease: (name, owner, duration) =>
-      Effect.flatMap(command(connection, "set", leaseKey(name), owner, "PX", wholeMillis(duration), "NX"), isOk),
+      Effect.flatMap(command(connection, "set", leaseKey(name), owner, "PX", wholeMillis(duration), "NX"), leasedOf),
     release: (name, owner) => Effect.asVoid(command(connection, "eval", releaseScript, 1, leaseKey(name), owner))
   }
 }
