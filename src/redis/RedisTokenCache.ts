@@ -144,7 +144,7 @@ export const layer = (options: Options): Layer.Layer<SharedTokenCache, Configura
     SharedTokenCache,
     Effect.gen(function*() {
       const { prefix, redis, url } = yield* parse(declarations, options)
-      const connection = yield* Connection.connected(() => new Redis(url, { ...defaults, ...redis }))
+      const connection = yield* Connection.open(() => new Redis(url, { ...defaults, ...redis }))
       return RedisCache.make(connection, prefix)
     })
   )

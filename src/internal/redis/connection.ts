@@ -15,9 +15,9 @@ export interface Connection {
 }
 
 /** Opens a connection that closes with the scope. It has an error listener, because ioredis prints errors that have none. */
-export const connected = (open: () => Redis): Effect.Effect<Connection, never, Scope.Scope> =>
+export const open = (create: () => Redis): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.map(
-    Effect.acquireRelease(Effect.sync(open), (client) => Effect.sync(() => client.disconnect())),
+    Effect.acquireRelease(Effect.sync(create), (client) => Effect.sync(() => client.disconnect())),
     (client) => {
       let lastError: unknown
       client.on("error", (error: unknown) => {
@@ -30,11 +30,11 @@ export const connected = (open: () => Redis): Effect.Effect<Connection, never, S
   )
 
 /** Returns the system's error code, or the first word of an error reply of Redis, such as READONLY, OOM or NOAUTH. */
-const wordOf = (error: unknown): string | undefined => {
+const codeOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   const word = "code" in error ? String(error.code) : /^[A-Z]+(?= )/.exec(error.message)?.[0]
   return word === undefined && "lastNodeError" in error
-    ? wordOf(error.lastNodeError)
+    ? codeOf(error.lastNodeError)
     : /^\w{1,64}$/.exec(word ?? "")?.[0]
 }
 
@@ -48,7 +48,7 @@ export const command = (
 ): Effect.Effect<unknown, SharedTokenCacheError> =>
   Effect.tryPromise({
     try: () => client.call(name, ...args),
-    catch: (error) => unavailable(wordOf(error) ?? wordOf(lastError()))
+    catch: (error) => unavailable(codeOf(error) ?? codeOf(lastError()))
   })
 
 /** The reply has an unexpected type, so the server is not Redis. */
