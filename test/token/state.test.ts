@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Option } from "effect"
-import { type AccessToken, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { type AccessToken, NutritionAdvisorError, type TokenIssuer } from "effect-nutrition-advisor"
 import * as State from "../../src/internal/token/state.js"
 import { token } from "../support/doubles/IssuerDouble.js"
 import { policyOf } from "../support/doubles/policy.js"
@@ -26,22 +26,28 @@ let flights = 0
 
 const nextFlight = () => `flight ${flights + 1}`
 
-const describeDecision = (decision: State.Decision<string> | State.CoolingDown) => {
-  if (decision._tag !== "Wait") return decision._tag
+/** The error that callers get: its reason, or its tag if it has none. */
+const errorOf = (cause: Cause.Cause<NutritionAdvisorError.TokenError>) =>
+  Option.match(Cause.failureOption(cause), {
+    onNone: () => "Defect",
+    onSome: (error) => "reason" in error ? error.reason : error._tag
+  })
+
+const describeDecision = (decision: State.Decision<string>) => {
+  if (decision._tag === "Fail") return `fails: ${errorOf(decision.cause)}`
   const isNew = decision.flight === nextFlight()
   if (isNew) flights++
   return `${isNew ? "starts" : "joins"} ${decision.flight}`
 }
 
-const ask: Step = (state, now) => {
-  const [decision, after] = State.ask(state, nextFlight(), momentOf(now))
+const askFor = (reason: TokenIssuer.ExchangeRequest["reason"]): Step => (state, now) => {
+  const [decision, after] = State.ask(state, nextFlight(), reason, policy, momentOf(now))
   return [describeDecision(decision), after]
 }
 
-const renew: Step = (state, now) => {
-  const [decision, after] = State.renew(state, nextFlight(), policy, momentOf(now))
-  return [describeDecision(decision), after]
-}
+const ask = askFor("missing")
+
+const renew = askFor("rejection")
 
 const checkRefresh: Step = (state, now) => [State.isRefreshHeld(state, momentOf(now)) ? "held" : "free", state]
 
@@ -68,8 +74,8 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
   ["callers get the last failure until its backoff ends, and backoffs double", [
     [0, ask, "starts flight 1"],
     [0, fail(unavailable), "until 1 s"],
-    [0.999, ask, "Fail"],
-    [0.999, renew, "Fail"],
+    [0.999, ask, "fails: ServerError"],
+    [0.999, renew, "fails: ServerError"],
     [1, ask, "starts flight 2"],
     [1, fail(unavailable), "until 3 s"],
     [3, ask, "starts flight 3"],
@@ -78,7 +84,7 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
   ["a defect starts a backoff, like an error", [
     [0, ask, "starts flight 1"],
     [0, fail(Cause.die("a bug")), "until 1 s"],
-    [0.999, ask, "Fail"]
+    [0.999, ask, "fails: Defect"]
   ]],
   ["a Retry-After makes the backoff longer", [
     [0, ask, "starts flight 1"],
@@ -99,11 +105,13 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [0, succeed(T1), ""],
     [10, renew, "starts flight 2"],
     [10, succeed(T1), ""],
-    [14.999, renew, "CoolingDown"],
-    [15, renew, "starts flight 3"],
+    [12, ask, "starts flight 3"],
+    [12, succeed(T1), ""],
+    [14.999, renew, "fails: CoolingDown"],
+    [15, renew, "starts flight 4"],
     [15, succeed(T1), ""],
-    [24.999, renew, "CoolingDown"],
-    [25, renew, "starts flight 4"]
+    [24.999, renew, "fails: CoolingDown"],
+    [25, renew, "starts flight 5"]
   ]],
   ["a renewal that joins a flight doesn't count toward the limit", [
     [0, ask, "starts flight 1"],
@@ -119,8 +127,8 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [0, succeed(T1), ""],
     [0, renew, "starts flight 2"],
     [0, fail(unavailable), "until 1 s"],
-    [0.5, renew, "Fail"],
-    [1, renew, "CoolingDown"],
+    [0.5, renew, "fails: ServerError"],
+    [1, renew, "fails: CoolingDown"],
     [1, ask, "starts flight 3"]
   ]],
   ["after an exchange that returned a stale token, no refresh starts for a tenth of the window", [
@@ -139,12 +147,12 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
   ]],
   ["after closing, all callers fail without a new flight", [
     [0, ask, "starts flight 1"],
-    [1, closeAndAsk, "Fail"],
+    [1, closeAndAsk, "fails: Closed"],
     [1, fail(unavailable), "closed"],
-    [2, ask, "Fail"],
-    [2, renew, "Fail"],
+    [2, ask, "fails: Closed"],
+    [2, renew, "fails: Closed"],
     [3, succeed(T1), ""],
-    [4, ask, "Fail"]
+    [4, ask, "fails: Closed"]
   ]]
 ]
 

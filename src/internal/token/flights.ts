@@ -11,7 +11,7 @@ import type { ExchangeRequest } from "../../TokenIssuer.js"
 import { onClose } from "../errors/closed.js"
 import { ownError } from "../errors/ownError.js"
 import type { RunInBackground } from "../runtime/background.js"
-import { type Moment, momentOf } from "../runtime/clock.js"
+import { momentOf } from "../runtime/clock.js"
 import * as Exchange from "./replaceToken.js"
 import * as Report from "./report.js"
 import * as State from "./state.js"
@@ -112,13 +112,10 @@ export const make = (options: Options) =>
 
     const start = (flight: Flight) => run(running(flight)).addObserver(() => completeClosed(flight))
 
-    const decide = <D extends State.Decision<Flight> | State.CoolingDown>(
-      request: ExchangeRequest,
-      transition: (flight: Flight, now: Moment) => readonly [D, State.State<Flight>]
-    ): Effect.Effect<D> =>
+    const ask = (request: ExchangeRequest): Effect.Effect<State.Decision<Flight>> =>
       Effect.map(Effect.clock, (clock) => {
         const flight = makeFlight(request)
-        const [decision, next] = transition(flight, momentOf(clock))
+        const [decision, next] = State.ask(state, flight, request.reason, policy, momentOf(clock))
         state = next
         if (decision._tag === "Wait" && decision.flight === flight) start(flight)
         return decision
@@ -131,10 +128,8 @@ export const make = (options: Options) =>
     yield* onClose(close)
 
     return {
-      /** Asks for a token, because there is none or the current one is stale. */
-      ask: (request: ExchangeRequest) => decide(request, (flight, now) => State.ask(state, flight, now)),
-      /** Asks for a token, because the current one was rejected. */
-      renew: (request: ExchangeRequest) => decide(request, (flight, now) => State.renew(state, flight, policy, now)),
+      /** Asks for a token. Starts a flight if none is pending, and nothing forbids it. */
+      ask,
       isRefreshHeld: Effect.map(Effect.clock, (clock) => State.isRefreshHeld(state, momentOf(clock))),
       lastFailure: Effect.sync(() => state.lastFailure)
     }

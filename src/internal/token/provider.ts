@@ -4,11 +4,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
-import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
+import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Service, TokenStatus } from "../../TokenProvider.js"
 import { longestPause, pauseOf, untilNextCheck } from "./delays.js"
 import * as Flights from "./flights.js"
+import { pointlessRenewal } from "./state.js"
 import { withTokenTimeout } from "./withTimeout.js"
 
 type Token = AccessToken.AccessToken
@@ -82,22 +83,17 @@ const getFrom = (tokens: Tokens): Service["get"] =>
     Effect.flatMap(tokens.current, (current) => serveOrAcquire(tokens, current, clock.unsafeCurrentTimeMillis()))
   )
 
-/** The response that rejected the token isn't known here, so `request/authorized` replaces this error by one of that response. */
-const refused = (reason: "CoolingDown" | "TokenUnchanged") =>
-  new Forbidden({ operation: "request", status: 403, reason })
-
 const renewFrom = (tokens: Tokens, get: Service["get"]) => {
   const { current, flights } = tokens
   const renew: Service["renew"] = (rejected) =>
     Effect.gen(function*() {
       const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
       if (Option.exists(yield* current, isOther)) return yield* get
-      const decision = yield* flights.renew({ reason: "rejection", replacing: Option.some(rejected) })
-      if (decision._tag === "CoolingDown") return yield* refused("CoolingDown")
+      const decision = yield* flights.ask({ reason: "rejection", replacing: Option.some(rejected) })
       const token = yield* Flights.awaitDecision(decision)
       if (isOther(token)) return token
       const isRenewal = decision._tag === "Wait" && decision.flight.request.reason === "rejection"
-      return yield* isRenewal ? refused("TokenUnchanged") : renew(rejected)
+      return yield* isRenewal ? pointlessRenewal("TokenUnchanged") : renew(rejected)
     })
   return renew
 }

@@ -1,8 +1,9 @@
 import * as Cause from "effect/Cause"
 import * as Option from "effect/Option"
 import * as AccessToken from "../../AccessToken.js"
-import type { TokenError } from "../../NutritionAdvisorError.js"
+import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../../RefreshPolicy.js"
+import type { ExchangeRequest } from "../../TokenIssuer.js"
 import type { Failure } from "../../TokenProvider.js"
 import { closed } from "../errors/closed.js"
 import { retryAfterMillis } from "../errors/retryAfter.js"
@@ -13,7 +14,7 @@ import { backoffAfter } from "./delays.js"
 
 /** The part of the state that outlives an exchange. */
 interface History {
-  /** The start times of the last renewals, in monotonic milliseconds. */
+  /** The start times of the last two renewals, in monotonic milliseconds. */
   readonly renewals: ReadonlyArray<number>
   /** No refresh starts before this time, because the last exchange returned a token that wasn't fresh. In monotonic milliseconds. */
   readonly refreshHeldUntil: number
@@ -62,10 +63,11 @@ export type Decision<Flight> =
 /** The second renewal is for a revocation right after another one, and for a token from another replica that is rejected as well. */
 const renewalsPerCoolDown = 2
 
-/** The maximum number of renewals have started within the cool-down, so no other one may start yet. */
-export interface CoolingDown {
-  readonly _tag: "CoolingDown"
-}
+/** Its status stands in for that of the response that rejected the token, which only the caller of `renew` knows. */
+export const pointlessRenewal = (reason: "CoolingDown" | "TokenUnchanged"): Forbidden =>
+  new Forbidden({ operation: "request", status: 403, reason })
+
+const coolingDownCause: Cause.Cause<TokenError> = Cause.fail(pointlessRenewal("CoolingDown"))
 
 export const closedCause: Cause.Cause<TokenError> = Cause.fail(closed("token"))
 
@@ -77,48 +79,39 @@ const historyOf = ({ lastFailure, refreshHeldUntil, renewals }: History): Histor
 
 export const failuresOf = (state: State<unknown>): number => "failures" in state ? state.failures : 0
 
-/** The decision that needs no new flight, or undefined if a flight may start. */
-const decided = <Flight>(state: State<Flight>, now: Moment): Decision<Flight> | undefined => {
-  switch (state._tag) {
-    case "Idle":
-      return undefined
-    case "InFlight":
-      return { _tag: "Wait", flight: state.flight }
-    case "BackingOff":
-      return now.monotonic < state.until ? { _tag: "Fail", cause: state.cause } : undefined
-    case "Closed":
-      return { _tag: "Fail", cause: closedCause }
-  }
+const isCoolingDown = ({ renewals }: History, { coolDown }: RefreshPolicy.CheckedPolicy, now: Moment): boolean =>
+  renewals.filter((startedAt) => now.monotonic < startedAt + coolDown).length >= renewalsPerCoolDown
+
+/** Why no flight may start, or undefined if one may. */
+const refusalOf = (
+  state: Idle | BackingOff | Closed,
+  reason: ExchangeRequest["reason"],
+  policy: RefreshPolicy.CheckedPolicy,
+  now: Moment
+): Cause.Cause<TokenError> | undefined => {
+  if (state._tag === "Closed") return closedCause
+  if (state._tag === "BackingOff" && now.monotonic < state.until) return state.cause
+  return reason === "rejection" && isCoolingDown(state, policy, now) ? coolingDownCause : undefined
 }
 
-const starting = <Flight>(state: State<Flight>, flight: Flight): readonly [Decision<Flight>, State<Flight>] => [
-  { _tag: "Wait", flight },
-  { ...historyOf(state), _tag: "InFlight", flight, failures: failuresOf(state) }
-]
-
-/** Asks for a token, because there is none or the current one is stale. The flight starts if the decision is to wait for it. */
+/** Asks for a token. The flight starts if the decision is to wait for it. */
 export const ask = <Flight>(
   state: State<Flight>,
   flight: Flight,
+  reason: ExchangeRequest["reason"],
+  policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): readonly [Decision<Flight>, State<Flight>] => {
-  const decision = decided(state, now)
-  return decision === undefined ? starting(state, flight) : [decision, state]
-}
-
-/** Asks for a token that replaces a rejected one. The flight starts if the decision is to wait for it. */
-export const renew = <Flight>(
-  state: State<Flight>,
-  flight: Flight,
-  { coolDown }: RefreshPolicy.CheckedPolicy,
-  now: Moment
-): readonly [Decision<Flight> | CoolingDown, State<Flight>] => {
-  const decision = decided(state, now)
-  if (decision !== undefined) return [decision, state]
-  const recent = state.renewals.filter((at) => now.monotonic < at + coolDown)
-  return recent.length < renewalsPerCoolDown
-    ? starting({ ...state, renewals: [...recent, now.monotonic] }, flight)
-    : [{ _tag: "CoolingDown" }, state]
+  if (state._tag === "InFlight") return [{ _tag: "Wait", flight: state.flight }, state]
+  const refusal = refusalOf(state, reason, policy, now)
+  if (refusal !== undefined) return [{ _tag: "Fail", cause: refusal }, state]
+  const renewals = reason === "rejection"
+    ? [...state.renewals, now.monotonic].slice(-renewalsPerCoolDown)
+    : state.renewals
+  return [
+    { _tag: "Wait", flight },
+    { ...historyOf(state), _tag: "InFlight", flight, failures: failuresOf(state), renewals }
+  ]
 }
 
 /** Whether a refresh has to wait, because the last exchange returned a token that wasn't fresh. */
