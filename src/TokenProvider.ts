@@ -26,7 +26,11 @@ import { TokenStore } from "./TokenStore.js"
  * @since 1.0.0
  * @category models
  */
-export interface TokenStatus extends AccessToken.Summary {
+export interface TokenStatus {
+  /** The state of the current token; "none" if there is no token. */
+  readonly state: "none" | AccessToken.State
+  /** The time at which the service stops accepting the token, in epoch milliseconds. */
+  readonly expiresAt: Option.Option<number>
   /** The last exchange that failed, if any. It remains after a later success. Closing the client doesn't count as a failure. */
   readonly lastFailure: Option.Option<Failure>
 }

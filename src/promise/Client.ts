@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import { noSummary } from "../AccessToken.js"
 import * as Calls from "../internal/promise/calls.js"
 import { servicesOf } from "../internal/promise/compose.js"
 import { fetchThrough } from "../internal/promise/fetch.js"
@@ -142,7 +141,8 @@ const fetchWith = (path: string, init: RequestInit) =>
 const status = Effect.flatMap(
   Effect.serviceOption(TokenProvider),
   Option.match({
-    onNone: (): Effect.Effect<TokenStatus> => Effect.succeed({ ...noSummary, lastFailure: Option.none() }),
+    onNone: (): Effect.Effect<TokenStatus> =>
+      Effect.succeed({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() }),
     onSome: (provider) => provider.status
   })
 )

@@ -103,11 +103,14 @@ const statusFrom = (tokens: Tokens): Effect.Effect<TokenStatus> =>
     const { flights, policy } = tokens
     const current = yield* currentOrNone(tokens)
     const now = yield* Clock.currentTimeMillis
-    const summary = Option.match(current, {
-      onNone: () => AccessToken.noSummary,
-      onSome: (token) => AccessToken.summaryAt(token, now, policy)
-    })
-    return { ...summary, lastFailure: yield* flights.lastFailure }
+    return {
+      state: Option.match(current, {
+        onNone: () => "none",
+        onSome: (token) => AccessToken.stateAt(token, now, policy)
+      }),
+      expiresAt: Option.map(current, ({ expiresAt }) => expiresAt),
+      lastFailure: yield* flights.lastFailure
+    }
   })
 
 interface Options extends Flights.Options {
