@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { AccessToken, TokenStore } from "effect-nutrition-advisor"
-import { exchange } from "../../src/internal/token/replaceToken.js"
+import { replaceToken } from "../../src/internal/token/replaceToken.js"
 import { token } from "../support/doubles/IssuerDouble.js"
 import { policyOf } from "../support/doubles/policy.js"
 
@@ -13,7 +13,10 @@ const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToke
     yield* store.put(held)
     const issuer = { issue: () => Effect.succeed(issued) }
     const request = { reason: "refresh", replacing: Option.some(held) } as const
-    return yield* exchange({ policy: policyOf(), issuer, store }, request, { span: undefined, withdrawn: undefined })
+    return yield* replaceToken({ policy: policyOf(), issuer, store }, request, {
+      span: undefined,
+      withdrawn: undefined
+    })
   })
 
 it.effect("refresh metrics: a peer's token counts as shared and an exchanged token as issued, even if it is not kept", () =>

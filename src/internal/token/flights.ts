@@ -12,18 +12,18 @@ import { onClose } from "../errors/closed.js"
 import { ownError } from "../errors/ownError.js"
 import type { RunInBackground } from "../runtime/background.js"
 import { momentOf } from "../runtime/clock.js"
-import * as Exchange from "./replaceToken.js"
+import * as Replace from "./replaceToken.js"
 import * as Report from "./report.js"
 import * as State from "./state.js"
 import { withExtendedTimeout, withTimeout, withTokenTimeout } from "./withTimeout.js"
 
 /** An exchange, shared by all callers that wait for it. */
-interface Flight extends Exchange.Progress {
+interface Flight extends Replace.Progress {
   readonly request: ExchangeRequest
   readonly token: Deferred.Deferred<AccessToken.AccessToken, TokenError>
 }
 
-export interface Options extends Exchange.Options {
+export interface Options extends Replace.Options {
   /** The timeout of a flight, in milliseconds. */
   readonly flightTimeout: number
   /** Whether the issuer itself repeats an exchange during which the process was stopped. If not, the flight repeats it. */
@@ -73,12 +73,12 @@ export const make = (options: Options) =>
 
     // The order matters: first the state, then the waiting callers, then metrics and logs.
 
-    const succeed = ({ request, token }: Flight, exchanged: Exchange.Exchanged) =>
+    const succeed = ({ request, token }: Flight, replacement: Replace.Replacement) =>
       Effect.clockWith((clock) => {
         const failuresBefore = State.failuresOf(state)
-        state = State.succeeded(state, exchanged.token, policy, momentOf(clock))
-        Deferred.unsafeDone(token, Exit.succeed(exchanged.token))
-        return Report.succeeded(request, exchanged, failuresBefore)
+        state = State.succeeded(state, replacement.token, policy, momentOf(clock))
+        Deferred.unsafeDone(token, Exit.succeed(replacement.token))
+        return Report.succeeded(request, replacement, failuresBefore)
       })
 
     const fail = (flight: Flight, ending: Cause.Cause<TokenError>) =>
@@ -96,16 +96,16 @@ export const make = (options: Options) =>
     const running = (flight: Flight) =>
       Effect.uninterruptibleMask((restore) => {
         const putBack = withTimeout(
-          Exchange.putBack(options, flight),
+          Replace.putBack(options, flight),
           Math.min(flightTimeout, longestPutBack),
           () => "Timeout" as const
         )
-        return Exchange.exchange(options, flight.request, flight).pipe(
+        return Replace.replaceToken(options, flight.request, flight).pipe(
           withinFlightTimeout,
           restore,
           Effect.matchCauseEffect({
             onFailure: (cause) => Effect.zipRight(Effect.exit(restore(putBack)), fail(flight, cause)),
-            onSuccess: (exchanged) => succeed(flight, exchanged)
+            onSuccess: (replacement) => succeed(flight, replacement)
           })
         )
       })

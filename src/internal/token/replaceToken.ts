@@ -19,15 +19,15 @@ export interface Options {
   readonly store: Store
 }
 
-/** The progress of a running exchange. */
+/** What a running replacement has done so far. */
 export interface Progress {
   span: Tracer.Span | undefined
   /** The rejected token, after it was removed from the store. */
   withdrawn: Token | undefined
 }
 
-export interface Exchanged {
-  /** The token that is in the store after the exchange. */
+export interface Replacement {
+  /** The token that is in the store now. */
   readonly token: Token
   /**
    * `reused`: the store already had a usable token, so no exchange was needed. Otherwise, what the issuer returned: a token from another
@@ -57,12 +57,23 @@ const tokenThatStays = (
     : issued
 }
 
-/** Exchanges the license key for a token and stores it. Removes a rejected token first, so that no call sends it in the meantime. */
-export const exchange = (
+/** Calls the issuer, in a span if there is a tracer. */
+const issue = (issuer: Issuer, request: ExchangeRequest, progress: Progress): Effect.Effect<Token, TokenError> =>
+  Effect.withFiberRuntime((fiber) =>
+    fiber.currentTracer === defaultTracer
+      ? issuer.issue(request)
+      : inSpan("TokenIssuer.issue", { root: true }, (span) => {
+        progress.span = span
+        return issuer.issue(request)
+      })
+  )
+
+/** Gets a token from the issuer and stores it. Removes a rejected token first, so that no call sends it in the meantime. */
+export const replaceToken = (
   { issuer, policy, store }: Options,
   request: ExchangeRequest,
   progress: Progress
-): Effect.Effect<Exchanged, TokenError> =>
+): Effect.Effect<Replacement, TokenError> =>
   Effect.gen(function*() {
     const { reason, replacing } = request
     const isReplaced = (token: Token) => Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
@@ -76,14 +87,7 @@ export const exchange = (
       yield* store.invalidate(stored)
     }
     yield* Report.begins(request)
-    const issued = yield* Effect.withFiberRuntime<Token, TokenError>((fiber) =>
-      fiber.currentTracer === defaultTracer
-        ? issuer.issue(request)
-        : inSpan("TokenIssuer.issue", { root: true }, (span) => {
-          progress.span = span
-          return issuer.issue(request)
-        })
-    )
+    const issued = yield* issue(issuer, request, progress)
     const now = yield* Clock.currentTimeMillis
     if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* invalidResponse("expires_in")
     const token = tokenThatStays(request, issued, yield* store.current, policy, now)
@@ -92,7 +96,7 @@ export const exchange = (
   })
 
 /**
- * Puts the rejected token back into the store after a failed exchange, unless another token has arrived. A 403 isn't always about the
+ * Puts the rejected token back into the store after a failed renewal, unless another token has arrived. A 403 isn't always about the
  * token, so calls that still work with it must go on while the token route is down.
  */
 export const putBack = ({ store }: Options, progress: Progress): Effect.Effect<void> =>

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import * as Metrics from "../telemetry/metrics.js"
-import type { Exchanged } from "./replaceToken.js"
+import type { Replacement } from "./replaceToken.js"
 
 /** An annotation costs more than a log line that is dropped, so it is only added if debug lines are logged. */
 const debug = (message: string, labels: Readonly<Record<string, unknown>>) =>
@@ -15,7 +15,7 @@ export const begins = ({ reason }: ExchangeRequest): Effect.Effect<void> => debu
 
 export const succeeded = (
   { reason }: ExchangeRequest,
-  { outcome, token }: Exchanged,
+  { outcome, token }: Replacement,
   failuresBefore: number
 ): Effect.Effect<void> => {
   if (outcome === "reused") return Effect.void
