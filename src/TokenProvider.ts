@@ -15,6 +15,7 @@ import type * as AccessToken from "./AccessToken.js"
 import * as Background from "./internal/runtime/background.js"
 import * as Settings from "./internal/settings/settings.js"
 import * as Provider from "./internal/token/provider.js"
+import { withTokenTimeout } from "./internal/token/withTimeout.js"
 import type { ConfigurationError, Forbidden, TokenError } from "./NutritionAdvisorError.js"
 import type * as RefreshPolicy from "./RefreshPolicy.js"
 import { TokenIssuer } from "./TokenIssuer.js"
@@ -123,14 +124,16 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
-    const settings = yield* Settings.parseProvider({ ...options, refresh: policy })
+    const { refresh, tokenTimeout } = yield* Settings.parseProvider({ ...options, refresh: policy })
+    const store = yield* TokenStore
     return yield* Provider.make({
-      policy: settings.refresh,
+      policy: refresh,
       issuer: yield* TokenIssuer,
-      store: yield* TokenStore,
+      store,
+      // A custom store may hang, so each read needs a timeout.
+      current: withTokenTimeout(tokenTimeout)(store.current),
       run: yield* Background.make,
-      flightTimeout: settings.tokenTimeout,
-      storeIsPrompt: false
+      flightTimeout: tokenTimeout
     })
   })
 

@@ -9,6 +9,7 @@ import * as TokenStore from "../../TokenStore.js"
 import type { RunInBackground } from "../runtime/background.js"
 import * as Settings from "../settings/settings.js"
 import * as SharedIssuer from "../shared/issuer.js"
+import type * as Flights from "../token/flights.js"
 import * as Provider from "../token/provider.js"
 import { warnAboutSecondLayer } from "./duplicateLayer.js"
 
@@ -21,19 +22,23 @@ export type TokenSource<S, R> = (
 const hashOf = (settings: Settings.ExchangeSettings) =>
   Hash.combine(Hash.hash(settings.licenseKey))(Hash.array(Settings.tokenIdentityOf(settings)))
 
+type Exchanges = Pick<Flights.Options, "issuer" | "flightTimeout" | "issuerRepeats">
+
+/** Creates a provider with a store in memory. Reads of that store need no timeout, which would cost two fibers each. */
+const makeProvider = ({ refresh }: Settings.ExchangeSettings, run: RunInBackground, exchanges: Exchanges) =>
+  Effect.flatMap(
+    TokenStore.make,
+    (store) => Provider.make({ policy: refresh, run, store, current: store.current, ...exchanges })
+  )
+
 /** Tokens that this client doesn't share. A second client for the same key causes a warning. */
 export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = (settings, run) =>
   Effect.gen(function*() {
     // Only the simulator in memory uses a host name that ends with .invalid (RFC 2606, section 2).
     if (!settings.baseUrl.origin.endsWith(".invalid")) yield* warnAboutSecondLayer(hashOf(settings))
-    const issuer = yield* TokenIssuer.fromSettings(settings)
-    return yield* Provider.make({
-      policy: settings.refresh,
-      issuer,
-      run,
-      flightTimeout: settings.tokenTimeout,
-      store: yield* TokenStore.make,
-      storeIsPrompt: true
+    return yield* makeProvider(settings, run, {
+      issuer: yield* TokenIssuer.fromSettings(settings),
+      flightTimeout: settings.tokenTimeout
     })
   })
 
@@ -43,14 +48,10 @@ export const shared: TokenSource<Settings.SharedClientSettings, HttpClient.HttpC
   run
 ) =>
   Effect.gen(function*() {
-    const issuer = yield* SharedIssuer.make(yield* TokenIssuer.fromSettings(settings), settings)
-    return yield* Provider.make({
-      policy: settings.refresh,
-      issuer,
-      run,
+    const wrapped = yield* TokenIssuer.fromSettings(settings)
+    return yield* makeProvider(settings, run, {
+      issuer: yield* SharedIssuer.make(wrapped, settings),
       flightTimeout: SharedIssuer.flightTimeoutOf(settings),
-      issuerRepeats: true,
-      store: yield* TokenStore.make,
-      storeIsPrompt: true
+      issuerRepeats: true
     })
   })

@@ -10,7 +10,6 @@ import type { Service, TokenStatus } from "../../TokenProvider.js"
 import { longestPause, pauseOf, untilNextCheck } from "./delays.js"
 import * as Flights from "./flights.js"
 import { pointlessRenewal } from "./state.js"
-import { withTokenTimeout } from "./withTimeout.js"
 
 type Token = AccessToken.AccessToken
 
@@ -114,21 +113,15 @@ const statusFrom = (tokens: Tokens): Effect.Effect<TokenStatus> =>
   })
 
 interface Options extends Flights.Options {
-  readonly storeIsPrompt: boolean
+  /** Reads the token from the store. This must end in time, so it needs a timeout if the store may hang. */
+  readonly current: Tokens["current"]
 }
 
-/**
- * Creates the TokenProvider. Flights and the background refresh stop when the scope is closed. A custom store may hang, so each read is
- * limited by `flightTimeout`, which costs two fibers. `storeIsPrompt` skips that for the store in memory.
- */
+/** Creates the TokenProvider. Flights and the background refresh stop when the scope is closed. */
 export const make = (options: Options): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { flightTimeout, policy, run, store, storeIsPrompt } = options
-    const tokens: Tokens = {
-      policy,
-      current: storeIsPrompt ? store.current : withTokenTimeout(flightTimeout)(store.current),
-      flights: yield* Flights.make(options)
-    }
+    const { current, policy, run } = options
+    const tokens: Tokens = { policy, current, flights: yield* Flights.make(options) }
     let startsSchedule = policy.background
     /** Starts the background refresh when a caller gets the first token. */
     const served = Effect.map((token: Token) => {
