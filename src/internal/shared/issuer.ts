@@ -5,9 +5,8 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import { type AccessToken, isSame } from "../../AccessToken.js"
+import { type AccessToken, isSame, usableUntil } from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
-import * as RefreshPolicy from "../../RefreshPolicy.js"
 import { SharedTokenCache } from "../../SharedTokenCache.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import { closed } from "../errors/closed.js"
@@ -42,8 +41,7 @@ const patienceOf = (
 ): number => {
   const whileCallersWait = tokenTimeout / 2
   if (reason !== "refresh" || Option.isNone(replacing)) return whileCallersWait
-  const usable = replacing.value.expiresAt - RefreshPolicy.marginOf(refresh, replacing.value) - now
-  return Math.max(whileCallersWait, Math.min(lease, usable))
+  return Math.max(whileCallersWait, Math.min(lease, usableUntil(replacing.value, refresh) - now))
 }
 
 /** Creates the scope in which acquisitions run. Closing it waits for a pending publication and release, for `cacheTimeout` at most. */

@@ -51,7 +51,7 @@ const readToken = (
     return published.pipe(
       Option.filter(mayReplace),
       Option.map((token) => asReceivedHere(token, now)),
-      Option.filter((token) => AccessToken.stateAt(token, now, policy) !== "expired")
+      Option.filter((token) => AccessToken.isUsable(token, now, policy))
     )
   })
 

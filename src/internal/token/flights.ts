@@ -49,7 +49,7 @@ export const awaitDecision = (decision: State.Decision<Flight>): Effect.Effect<A
 
 /** Which token callers still get after a failed exchange. */
 const servedAfterFailure = ({ request, withdrawn }: Flight, { policy }: Options, now: number): Report.Served => {
-  const isUsable = (token: AccessToken.AccessToken) => AccessToken.stateAt(token, now, policy) !== "expired"
+  const isUsable = (token: AccessToken.AccessToken) => AccessToken.isUsable(token, now, policy)
   if (withdrawn !== undefined) return isUsable(withdrawn) ? "rejected" : "none"
   return request.reason === "refresh" && Option.exists(request.replacing, isUsable) ? "current" : "none"
 }

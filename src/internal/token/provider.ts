@@ -54,7 +54,7 @@ const refreshing = (tokens: Tokens): Effect.Effect<never> =>
 const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
   Effect.flatMap(Effect.all([currentOrNone(tokens), Clock.currentTimeMillis]), ([current, now]) =>
     Option.match(
-      Option.filter(current, (token) => AccessToken.stateAt(token, now, tokens.policy) !== "expired"),
+      Option.filter(current, (token) => AccessToken.isUsable(token, now, tokens.policy)),
       { onNone: () => Effect.failCause(cause), onSome: Effect.succeed }
     ))
 

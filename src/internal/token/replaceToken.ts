@@ -50,7 +50,7 @@ const tokenThatStays = (
 ): Token => {
   if (reason === "rejection" || Option.isNone(current)) return issued
   const stored = current.value
-  if (AccessToken.stateAt(stored, now, policy) === "expired" || stored.receivedAt > now) return issued
+  if (!AccessToken.isUsable(stored, now, policy) || stored.receivedAt > now) return issued
   if (issued.receivedAt > now || stored.expiresAt >= issued.expiresAt) return stored
   return AccessToken.isSame(stored, issued)
     ? new AccessToken.AccessToken({ ...issued, receivedAt: stored.receivedAt })
@@ -79,7 +79,7 @@ export const replaceToken = (
     const isReplaced = (token: Token) => Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
     const startedAt = yield* Clock.currentTimeMillis
     const stored = Option.getOrUndefined(yield* store.current)
-    if (stored !== undefined && !isReplaced(stored) && AccessToken.stateAt(stored, startedAt, policy) !== "expired") {
+    if (stored !== undefined && !isReplaced(stored) && AccessToken.isUsable(stored, startedAt, policy)) {
       return { token: stored, outcome: "reused" }
     }
     if (reason === "rejection" && stored !== undefined && isReplaced(stored)) {
@@ -89,7 +89,7 @@ export const replaceToken = (
     yield* Report.begins(request)
     const issued = yield* issue(issuer, request, progress)
     const now = yield* Clock.currentTimeMillis
-    if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* invalidResponse("expires_in")
+    if (!AccessToken.isUsable(issued, now, policy)) return yield* invalidResponse("expires_in")
     const token = tokenThatStays(request, issued, yield* store.current, policy, now)
     yield* store.put(token)
     return { token, outcome: issued.isFromPeer === true ? "shared" : isReplaced(issued) ? "unchanged" : "issued" }
