@@ -24,7 +24,7 @@ import { serverAttributes } from "./internal/telemetry/span.js"
 import { betweenAttempts } from "./internal/token/delays.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
 import * as TokenResponse from "./internal/token/response.js"
-import { withTokenTimeout } from "./internal/token/withTimeout.js"
+import { withTimeoutRepeatingIfStopped } from "./internal/token/withTimeout.js"
 import { type ConfigurationError, Forbidden, isTransient, type TokenError } from "./NutritionAdvisorError.js"
 
 /**
@@ -92,7 +92,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
   Effect.suspend(() => Settings.parseExchange(options)).pipe(
     Effect.flatMap((settings) =>
       Effect.map(fromSettings(settings), ({ issue }) => ({
-        issue: (request) => withTokenTimeout(settings.tokenTimeout)(issue(request))
+        issue: (request) => withTimeoutRepeatingIfStopped(settings.tokenTimeout)(issue(request))
       }))
     )
   )

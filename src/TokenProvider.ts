@@ -15,7 +15,7 @@ import type * as AccessToken from "./AccessToken.js"
 import * as Background from "./internal/runtime/background.js"
 import * as Settings from "./internal/settings/settings.js"
 import * as Provider from "./internal/token/provider.js"
-import { withTokenTimeout } from "./internal/token/withTimeout.js"
+import { withTimeoutRepeatingIfStopped } from "./internal/token/withTimeout.js"
 import type { ConfigurationError, Forbidden, TokenError } from "./NutritionAdvisorError.js"
 import type * as RefreshPolicy from "./RefreshPolicy.js"
 import { TokenIssuer } from "./TokenIssuer.js"
@@ -131,7 +131,7 @@ export const make = (
       issuer: yield* TokenIssuer,
       store,
       // A custom store may hang, so each read needs a timeout.
-      current: withTokenTimeout(tokenTimeout)(store.current),
+      current: withTimeoutRepeatingIfStopped(tokenTimeout)(store.current),
       run: yield* Background.make,
       flightTimeout: tokenTimeout
     })

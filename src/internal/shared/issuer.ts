@@ -13,7 +13,7 @@ import { closed } from "../errors/closed.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
 import * as Settings from "../settings/settings.js"
 import { LicenseKey, readLicenseKey } from "../token/licenseKey.js"
-import { withTokenTimeout } from "../token/withTimeout.js"
+import { withTimeoutRepeatingIfStopped } from "../token/withTimeout.js"
 import * as Lease from "./lease.js"
 import * as LeasedEntry from "./leasedEntry.js"
 import { cacheFailures, sharedTokens } from "./metrics.js"
@@ -84,7 +84,7 @@ export const make = (
     const cache = yield* SharedTokenCache
     const { run, scope } = yield* makeScope(settings)
     const sealOf = Seal.makeCached(() => Settings.tokenIdentityOf(settings))
-    const withinTokenTimeout = withTokenTimeout(settings.tokenTimeout)
+    const withinTokenTimeout = withTimeoutRepeatingIfStopped(settings.tokenTimeout)
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
     /** This token is never read from the cache again, even if the exchange after its rejection failed. */
     let lastRejected = Option.none<AccessToken>()

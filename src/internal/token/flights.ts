@@ -15,7 +15,7 @@ import { momentOf } from "../runtime/clock.js"
 import * as Replace from "./replaceToken.js"
 import * as Report from "./report.js"
 import * as State from "./state.js"
-import { withExtendedTimeout, withTimeout, withTokenTimeout } from "./withTimeout.js"
+import { withTimeout, withTimeoutExtendingIfStopped, withTimeoutRepeatingIfStopped } from "./withTimeout.js"
 
 /** An exchange, shared by all callers that wait for it. */
 interface Flight extends Replace.Progress {
@@ -26,7 +26,10 @@ interface Flight extends Replace.Progress {
 export interface Options extends Replace.Options {
   /** The timeout of a flight, in milliseconds. */
   readonly flightTimeout: number
-  /** Whether the issuer itself repeats an exchange during which the process was stopped. If not, the flight repeats it. */
+  /**
+   * Whether the issuer itself repeats an exchange during which the process was stopped. The flight then extends its timeout. Otherwise, it
+   * repeats the exchange.
+   */
   readonly issuerRepeats?: boolean
   readonly run: RunInBackground
 }
@@ -68,7 +71,7 @@ const completeClosed = ({ token }: Flight) => Deferred.unsafeDone(token, Exit.fa
 export const make = (options: Options) =>
   Effect.gen(function*() {
     const { flightTimeout, issuerRepeats = false, policy, run } = options
-    const withinFlightTimeout = (issuerRepeats ? withExtendedTimeout : withTokenTimeout)(flightTimeout)
+    const withFlightTimeout = issuerRepeats ? withTimeoutExtendingIfStopped : withTimeoutRepeatingIfStopped
     let state: State.State<Flight> = State.initial
 
     // The order matters: first the state, then the waiting callers, then metrics and logs.
@@ -101,7 +104,7 @@ export const make = (options: Options) =>
           () => "Timeout" as const
         )
         return Replace.replaceToken(options, flight.request, flight).pipe(
-          withinFlightTimeout,
+          withFlightTimeout(flightTimeout),
           restore,
           Effect.matchCauseEffect({
             onFailure: (cause) => Effect.zipRight(Effect.exit(restore(putBack)), fail(flight, cause)),

@@ -32,10 +32,11 @@ const timedOut = () => new TransportError({ operation: "token", reason: "Timeout
 const stoppedAfter = 2_000
 
 /**
- * Runs an exchange with a timeout in milliseconds. If the process was stopped in the meantime, its connections are probably dead, so the
- * exchange is repeated once. The second one starts only after the first one has ended, so that the two never overlap.
+ * Limits the time of an exchange, or of a read of the store, to a number of milliseconds. If the process was stopped in the meantime, the
+ * connections of the effect are probably dead, so it is repeated once. The second run starts only after the first one has ended, so that
+ * the two never overlap.
  */
-export const withTokenTimeout = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+export const withTimeoutRepeatingIfStopped = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const ended = yield* Deferred.make<null>()
@@ -52,10 +53,10 @@ export const withTokenTimeout = (millis: number) => <A, E, R>(effect: Effect.Eff
   })
 
 /**
- * The timeout of an issuer that repeats its own exchange if the process was stopped. The issuer then gets the whole time once more.
- * Only the issuer knows when its first exchange has ended, so this doesn't start another one.
+ * Limits the time of an effect to a number of milliseconds, and gives it the whole time once more if the process was stopped. This is for
+ * an issuer that repeats its own exchange: only that issuer knows when the first exchange has ended.
  */
-export const withExtendedTimeout = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) => {
+export const withTimeoutExtendingIfStopped = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) => {
   const timer = Effect.gen(function*() {
     const latest = (yield* currentMonotonicMillis) + millis + stoppedAfter
     yield* Effect.sleep(millis)
