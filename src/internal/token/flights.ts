@@ -11,7 +11,7 @@ import type { ExchangeRequest } from "../../TokenIssuer.js"
 import { onClose } from "../errors/closed.js"
 import { ownError } from "../errors/ownError.js"
 import type { RunInBackground } from "../runtime/background.js"
-import { momentOf } from "../runtime/clock.js"
+import { currentMoment } from "../runtime/clock.js"
 import * as Replace from "./replaceToken.js"
 import * as Report from "./report.js"
 import * as State from "./state.js"
@@ -77,16 +77,16 @@ export const make = (options: Options) =>
     // The order matters: first the state, then the waiting callers, then metrics and logs.
 
     const succeed = ({ request, token }: Flight, replacement: Replace.Replacement) =>
-      Effect.clockWith((clock) => {
+      Effect.flatMap(currentMoment, (now) => {
         const failuresBefore = State.failuresOf(state)
-        state = State.succeeded(state, replacement.token, policy, momentOf(clock))
+        state = State.succeeded(state, replacement.token, policy, now)
         Deferred.unsafeDone(token, Exit.succeed(replacement.token))
         return Report.succeeded(request, replacement, failuresBefore)
       })
 
     const fail = (flight: Flight, ending: Cause.Cause<TokenError>) =>
       Effect.gen(function*() {
-        const now = momentOf(yield* Effect.clock)
+        const now = yield* currentMoment
         const cause = Cause.isInterruptedOnly(ending) ? interrupted : ending
         const next = State.failed(state, cause, yield* Random.next, policy, now)
         state = next
@@ -116,9 +116,9 @@ export const make = (options: Options) =>
     const start = (flight: Flight) => run(running(flight)).addObserver(() => completeClosed(flight))
 
     const ask = (request: ExchangeRequest): Effect.Effect<State.Decision<Flight>> =>
-      Effect.map(Effect.clock, (clock) => {
+      Effect.map(currentMoment, (now) => {
         const flight = makeFlight(request)
-        const [decision, next] = State.ask(state, flight, request.reason, policy, momentOf(clock))
+        const [decision, next] = State.ask(state, flight, request.reason, policy, now)
         state = next
         if (decision._tag === "Wait" && decision.flight === flight) start(flight)
         return decision
@@ -133,7 +133,7 @@ export const make = (options: Options) =>
     return {
       /** Asks for a token. Starts a flight if none is pending, and nothing forbids it. */
       ask,
-      isRefreshHeld: Effect.map(Effect.clock, (clock) => State.isRefreshHeld(state, momentOf(clock))),
+      isRefreshHeld: Effect.map(currentMoment, (now) => State.isRefreshHeld(state, now)),
       lastFailure: Effect.sync(() => state.lastFailure)
     }
   })
