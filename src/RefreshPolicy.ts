@@ -6,10 +6,9 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
-import * as Record from "effect/Record"
 import { longestRetryAfter } from "./internal/errors/retryAfter.js"
 import { check, count, millis } from "./internal/options/check.js"
-import { rejectUnknown } from "./internal/options/declarations.js"
+import { type Declarations, defaultsOf, parse } from "./internal/options/declarations.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /** The start and the end of a token's lifetime. @internal */
@@ -45,21 +44,24 @@ export interface RefreshPolicy {
   readonly coolDown: Duration.DurationInput
 }
 
+/** @internal */
+export const declarations = {
+  background: { default: true, parse: Either.right<boolean> },
+  window: { default: "5 minutes", parse: millis },
+  margin: { default: "10 seconds", parse: millis },
+  attempts: { default: 3, parse: count },
+  backoffStart: { default: "1 second", parse: millis },
+  backoffCap: { default: "1 minute", parse: millis },
+  coolDown: { default: "15 seconds", parse: millis }
+} satisfies Declarations<RefreshPolicy>
+
 /**
  * The default policy. Its durations are strings with a unit.
  *
  * @since 1.0.0
  * @category constructors
  */
-export const defaults: RefreshPolicy = {
-  background: true,
-  window: "5 minutes",
-  margin: "10 seconds",
-  attempts: 3,
-  backoffStart: "1 second",
-  backoffCap: "1 minute",
-  coolDown: "15 seconds"
-}
+export const defaults: RefreshPolicy = defaultsOf(declarations)
 
 /**
  * A validated policy, with every duration in milliseconds.
@@ -68,7 +70,7 @@ export const defaults: RefreshPolicy = {
  * @category models
  */
 export type CheckedPolicy = {
-  readonly [Field in keyof RefreshPolicy]: Field extends "background" ? boolean : number
+  readonly [Field in keyof RefreshPolicy]: RefreshPolicy[Field] extends boolean ? boolean : number
 }
 
 /**
@@ -80,23 +82,15 @@ export type CheckedPolicy = {
  */
 export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<CheckedPolicy, ConfigurationError> =>
   Either.gen(function*() {
-    yield* rejectUnknown(policy, defaults, "refresh.")
-    const { attempts, background, ...durations } = defaults
-    const times = yield* Either.all(
-      Record.map(durations, (value, field) => millis(policy[field] ?? value, `refresh.${field}`))
-    )
-    const { backoffCap, backoffStart, margin, window } = times
+    const checked = yield* parse(declarations, policy, "refresh.")
+    const { backoffCap, backoffStart, margin, window } = checked
     yield* check("refresh.margin", [margin < window, "must be shorter than `window`"])
     yield* check(
       "refresh.backoffCap",
       [backoffCap >= backoffStart, "must not be shorter than `backoffStart`"],
       [backoffCap <= longestRetryAfter, "must not be longer than an hour"]
     )
-    return {
-      background: policy.background ?? background,
-      attempts: yield* count(policy.attempts ?? attempts, "refresh.attempts"),
-      ...times
-    }
+    return checked
   })
 
 /** The given time, or a share of the token's lifetime if that is shorter. */

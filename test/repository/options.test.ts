@@ -9,10 +9,6 @@ import { read } from "../support/readme/blocks.js"
 
 type Declared = Readonly<Record<string, object>>
 
-const policy = Object.fromEntries(
-  Object.entries(RefreshPolicy.defaults).map(([name, value]) => [name, { default: value }])
-)
-
 const mebibyte = 1024 * 1024
 
 /** The default as a document shows it; undefined if there is none, or if it is an object of further options. */
@@ -41,7 +37,7 @@ const docsOf = (path: string): Readonly<Record<string, string>> => {
 
 it.each<readonly [string, Declared]>([
   ["src/internal/settings/settings.ts", Settings.sharedClient],
-  ["src/RefreshPolicy.ts", policy],
+  ["src/RefreshPolicy.ts", RefreshPolicy.declarations],
   ["src/RequestRetry.ts", RequestRetry.declarations],
   ["src/SearchCache.ts", SearchCache.declarations],
   ["src/Throttle.ts", Throttle.declarations],
@@ -68,7 +64,7 @@ const tableFrom = (path: string, first: string) => {
 it.each<readonly [string, string, Declared]>([
   ["README.md", "baseUrl", Settings.client],
   ["docs/sharing.md", "lease", Settings.sharing],
-  ["docs/token-life.md", "background", policy],
+  ["docs/token-life.md", "background", RefreshPolicy.declarations],
   ["docs/http-clients.md", "connections", UndiciClient.declarations],
   ["docs/load.md", "times", RequestRetry.declarations],
   ["docs/load.md", "onTooManyRequests", Throttle.declarations],
