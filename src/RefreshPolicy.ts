@@ -53,7 +53,7 @@ export const declarations = {
   backoffStart: { default: "1 second", parse: millis },
   backoffCap: { default: "1 minute", parse: millis },
   coolDown: { default: "15 seconds", parse: millis }
-} satisfies Declarations<RefreshPolicy>
+} satisfies Declarations<Partial<RefreshPolicy>>
 
 /**
  * The default policy. Its durations are strings with a unit.

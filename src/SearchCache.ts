@@ -40,6 +40,7 @@ export interface Options {
 /** @internal */
 export const declarations = {
   timeToLive: {
+    isRequired: true,
     parse: (duration, field) => {
       const timeToLive = toMillis(duration)
       return checkValue(timeToLive, field, [timeToLive > 0, "must be a duration above zero"])

@@ -36,7 +36,10 @@ export interface Options {
 
 type Rate = NonNullable<Options["rate"]>
 
-const rateDeclarations = { limit: { parse: count }, interval: { parse: millis } } satisfies Declarations<Rate>
+const rateDeclarations = {
+  limit: { isRequired: true, parse: count },
+  interval: { isRequired: true, parse: millis }
+} satisfies Declarations<Rate>
 
 /** @internal */
 export const declarations = {
@@ -45,7 +48,7 @@ export const declarations = {
     parse: (reaction, field) =>
       checkValue(reaction, field, [["fail", "wait"].includes(reaction), "must be \"fail\" or \"wait\""])
   },
-  rate: { default: undefined, parse: (rate, field) => parse(rateDeclarations, rate, `${field}.`) },
+  rate: { parse: (rate, field) => parse(rateDeclarations, rate, `${field}.`) },
   maxWait: { default: "30 seconds", parse: pause }
 } satisfies Declarations<Options>
 

@@ -89,6 +89,7 @@ const parseRedis = (redis: RedisOptions, field: string): Checked<RedisOptions> =
 /** @internal */
 export const declarations = {
   url: {
+    isRequired: true,
     parse: parseUrl,
     variable: (name) => Config.map(Environment.required(name), (url) => Redacted.make(url))
   },

@@ -63,7 +63,7 @@ export const declarations = {
   connectTimeout: { default: "10 seconds", parse: millis, variable: Environment.duration },
   headersTimeout: { default: "5 minutes", parse: millis, variable: Environment.duration },
   bodyTimeout: { default: "5 minutes", parse: millis, variable: Environment.duration },
-  maxResponseBytes: { default: undefined, parse: count },
+  maxResponseBytes: { parse: count },
   undici: { default: {}, parse: Either.right<Undici.Agent.Options> }
 } satisfies Declarations<Options>
 

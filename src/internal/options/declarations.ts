@@ -5,21 +5,30 @@ import { check, type Checked } from "./check.js"
 
 /** All that the library knows of one option. Only its type and its JSDoc are elsewhere: in the interface of the options. */
 interface Declaration<Value, Options, Parsed = unknown> {
-  /** The value if the option is missing. It is `undefined` if the option has no default; a required option doesn't have this field. */
-  readonly default?: Value | undefined
+  /** Whether the options are rejected without this one. */
+  readonly isRequired?: true
+  /** The value if the option is missing. Without a default, it stays undefined. */
+  readonly default?: Value
   /** Checks and converts a value. `options` are those that the value is a part of. */
   readonly parse: (value: Value, field: string, options: Options) => Checked<Parsed>
   /** Reads the environment variable of this name; undefined if it is blank or not set. */
   readonly variable?: (name: string) => Config.Config<Value | undefined>
 }
 
+/** What the type of the options says of a field: it must be given, or it may be missing. */
+type Presence<Options, Name extends keyof Options> = Options extends Required<Pick<Options, Name>>
+  ? { readonly isRequired: true }
+  : { readonly isRequired?: never }
+
 /** The declaration of every option of an interface. The compiler reports missing ones. */
 export type Declarations<Options> = {
-  readonly [Name in keyof Options]-?: Declaration<Exclude<Options[Name], undefined>, Options>
+  readonly [Name in keyof Options]-?:
+    & Declaration<Exclude<Options[Name], undefined>, Options>
+    & Presence<Options, Name>
 }
 
 type ParsedBy<D> = D extends { readonly parse: (...args: infer _) => Checked<infer Parsed> }
-  ? D extends { readonly default: undefined } ? Parsed | undefined : Parsed
+  ? D extends { readonly isRequired: true } | { readonly default: unknown } ? Parsed : Parsed | undefined
   : never
 
 /** The parsed options, under the same names. */
@@ -47,7 +56,7 @@ const parseOne = <Value, Options>(
 ): Checked<unknown> => {
   const value = given ?? declaration.default
   if (value !== undefined) return declaration.parse(value, field, options)
-  return check(field, ["default" in declaration, "is not set"])
+  return check(field, [!declaration.isRequired, "is not set"])
 }
 
 /** Adds the defaults, and checks and converts the declared options. Fails with the first rule that an option breaks. */

@@ -57,7 +57,7 @@ export const variablesOf = <Options = object>(
 ): Config.Config.Wrap<Options> & object =>
   Record.getSomes(
     Record.map(
-      declarations as Record.ReadonlyRecord<string, Declarations<Options>[keyof Options]>,
+      declarations as Record.ReadonlyRecord<string, { readonly variable?: (name: string) => Config.Config<unknown> }>,
       ({ variable }, field) => Option.fromNullable(variable?.(nameOf(field)))
     )
   ) as Config.Config.Wrap<Options> & object

@@ -194,7 +194,7 @@ const parseObserveHeaders = (given: ReadonlyArray<string>, field: string): Check
 }
 
 const common = {
-  baseUrl: { parse: parseBaseUrl, variable: Environment.required },
+  baseUrl: { isRequired: true, parse: parseBaseUrl, variable: Environment.required },
   allowInsecureHttp: { default: false, parse: Either.right<boolean>, variable: Environment.flag },
   userAgent: {
     default: `effect-nutrition-advisor/${version}`,
@@ -212,6 +212,7 @@ const exchange = {
   ...common,
   ...provider,
   licenseKey: {
+    isRequired: true,
     parse: parseLicenseKey,
     variable: (name) => Config.map(Environment.required(name), (key) => Redacted.make(key))
   },
@@ -220,7 +221,7 @@ const exchange = {
     parse: parseTokenRoute,
     variable: (name) => Config.map(Environment.text(name), (route) => route as ExchangeOptions["tokenRoute"])
   },
-  serviceId: { default: undefined, parse: parseServiceId, variable: Environment.text }
+  serviceId: { parse: parseServiceId, variable: Environment.text }
 } satisfies Declarations<ExchangeOptions>
 
 const data = {
