@@ -99,7 +99,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
 
 /** Creates an issuer whose exchanges have no timeout, because the caller applies `tokenTimeout`. @internal */
 export const fromSettings = (
-  { baseUrl, licenseKey, exchangeHeaders, refresh, serviceId, tokenRoute, tokenTimeout }: Settings.ExchangeSettings
+  { baseUrl, licenseKey, refresh, serviceId, tokenRoute, tokenTimeout, userAgent }: Settings.ExchangeSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const send = Send.make(client)
@@ -112,7 +112,7 @@ export const fromSettings = (
             method: "POST",
             origin: baseUrl.origin,
             path: baseUrl.pathname + tokenRoute.replace("{key}", () => Url.encode(Redacted.value(key))),
-            headers: { accept: "*/*", ...exchangeHeaders },
+            headers: { accept: "*/*", "user-agent": userAgent },
             body: HttpBody.empty
           },
           "token",

@@ -3,7 +3,7 @@ import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type * as Effect from "effect/Effect"
 import type { Service } from "../../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
-import type { DataOperation } from "../http/serviceResponse.js"
+import type { DataOperation } from "../errors/dataOperation.js"
 import { searchAsOf } from "../request/decode.js"
 import { withIteratorsRead } from "../request/searchOptions.js"
 

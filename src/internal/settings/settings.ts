@@ -248,12 +248,6 @@ export const sharedClient = { ...client, ...sharing } satisfies Declarations<Sha
 /** Each part of a custom composition accepts the options of the whole client. */
 const knownToAny = (options: object) => rejectUnknown(options, sharedClient)
 
-/** Adds the headers of each exchange. */
-const withExchangeHeaders = <S extends Parsed<typeof exchange>>(settings: S) => ({
-  ...settings,
-  exchangeHeaders: { "user-agent": settings.userAgent }
-})
-
 /** Adds the default headers of each data request: one object, because `request/authorized` compares it by identity. */
 const withDataHeaders = <S extends Parsed<typeof data>>(settings: S) => {
   const { observeHeaders, serviceIdHeader, userAgent } = settings
@@ -272,10 +266,7 @@ export const parseProvider = (options: ProviderOptions) =>
   Either.flatMap(knownToAny(options), () => parseKnown(provider, options))
 
 export const parseExchange = (options: ExchangeOptions) =>
-  knownToAny(options).pipe(
-    Either.flatMap(() => parseKnown(exchange, options)),
-    Either.map(withExchangeHeaders)
-  )
+  Either.flatMap(knownToAny(options), () => parseKnown(exchange, options))
 
 export const parseData = (options: DataOptions) =>
   knownToAny(options).pipe(
@@ -286,20 +277,15 @@ export const parseData = (options: DataOptions) =>
 export const parseSharing = (options: SharingOptions) =>
   knownToAny(options).pipe(
     Either.flatMap(() => parseKnown({ ...exchange, ...sharing }, options)),
-    Either.flatMap(withLongEnoughLease),
-    Either.map(withExchangeHeaders)
+    Either.flatMap(withLongEnoughLease)
   )
 
 export const parseClient = (options: ExchangeOptions & DataOptions) =>
-  parse(client, options).pipe(
-    Either.map(withExchangeHeaders),
-    Either.flatMap(withDataHeaders)
-  )
+  Either.flatMap(parse(client, options), withDataHeaders)
 
 export const parseSharedClient = (options: SharingOptions & DataOptions) =>
   parse(sharedClient, options).pipe(
     Either.flatMap(withLongEnoughLease),
-    Either.map(withExchangeHeaders),
     Either.flatMap(withDataHeaders)
   )
 
