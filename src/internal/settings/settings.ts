@@ -245,8 +245,9 @@ export const client = { ...exchange, ...data } satisfies Declarations<ExchangeOp
 /** The options of `NutritionAdvisor.layerShared`. */
 export const sharedClient = { ...client, ...sharing } satisfies Declarations<SharingOptions & DataOptions>
 
-/** Each part of a custom composition accepts the options of the whole client. */
-const knownToAny = (options: object) => rejectUnknown(options, sharedClient)
+/** Parses the options of one part. Each part of a custom composition accepts the options of the whole client. */
+const parsePart: typeof parseKnown = (declarations, options, prefix) =>
+  Either.flatMap(rejectUnknown(options, sharedClient, prefix), () => parseKnown(declarations, options, prefix))
 
 /** Adds the default headers of each data request: one object, because `request/authorized` compares it by identity. */
 const withDataHeaders = <S extends Parsed<typeof data>>(settings: S) => {
@@ -262,23 +263,14 @@ const withLongEnoughLease = <S extends Parsed<typeof sharing & typeof provider>>
 }
 
 /** Parses the options of a TokenProvider, which needs neither the token route nor the key. */
-export const parseProvider = (options: ProviderOptions) =>
-  Either.flatMap(knownToAny(options), () => parseKnown(provider, options))
+export const parseProvider = (options: ProviderOptions) => parsePart(provider, options)
 
-export const parseExchange = (options: ExchangeOptions) =>
-  Either.flatMap(knownToAny(options), () => parseKnown(exchange, options))
+export const parseExchange = (options: ExchangeOptions) => parsePart(exchange, options)
 
-export const parseData = (options: DataOptions) =>
-  knownToAny(options).pipe(
-    Either.flatMap(() => parseKnown(data, options)),
-    Either.flatMap(withDataHeaders)
-  )
+export const parseData = (options: DataOptions) => Either.flatMap(parsePart(data, options), withDataHeaders)
 
 export const parseSharing = (options: SharingOptions) =>
-  knownToAny(options).pipe(
-    Either.flatMap(() => parseKnown({ ...exchange, ...sharing }, options)),
-    Either.flatMap(withLongEnoughLease)
-  )
+  Either.flatMap(parsePart({ ...exchange, ...sharing }, options), withLongEnoughLease)
 
 export const parseClient = (options: ExchangeOptions & DataOptions) =>
   Either.flatMap(parse(client, options), withDataHeaders)
