@@ -24,13 +24,13 @@ import * as Environment from "./internal/options/environment.js"
 import * as Authorized from "./internal/request/authorized.js"
 import * as Build from "./internal/request/build.js"
 import { makeDecode } from "./internal/request/decode.js"
+import * as Metrics from "./internal/request/metrics.js"
 import { makeRunner } from "./internal/request/run.js"
 import { withIteratorsRead, withOptions } from "./internal/request/searchOptions.js"
 import * as TokenSource from "./internal/request/tokenSource.js"
 import type { RunInBackground } from "./internal/runtime/background.js"
 import * as Background from "./internal/runtime/background.js"
 import * as Settings from "./internal/settings/settings.js"
-import * as Metrics from "./internal/telemetry/metrics.js"
 import { serverAttributes } from "./internal/telemetry/span.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
@@ -137,7 +137,7 @@ const fromTokens = (
     const server = serverAttributes(settings.baseUrl)
     const runSearch = makeRunner("search", server)
     const runRequest = makeRunner("request", server)
-    yield* Effect.sync(Metrics.startClient)
+    Metrics.start()
 
     /** The request is built at once: an option that is an iterator could not be read again. */
     const searchWith = <A, R>(

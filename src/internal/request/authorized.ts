@@ -8,7 +8,7 @@ import { isOk, type Request } from "../http/dispatch.js"
 import type { Send } from "../http/send.js"
 import * as ServiceResponse from "../http/serviceResponse.js"
 import type { DataSettings } from "../settings/settings.js"
-import * as Metrics from "../telemetry/metrics.js"
+import * as Metrics from "./metrics.js"
 import type { RequestContext } from "./run.js"
 import * as SendGate from "./sendGate.js"
 

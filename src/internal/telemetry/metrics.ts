@@ -1,11 +1,9 @@
 import * as Cause from "effect/Cause"
-import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as MetricKey from "effect/MetricKey"
 import * as Option from "effect/Option"
-import { errors, ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
-import type { DataOperation } from "../errors/dataOperation.js"
+import { errors, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
 type Labels = Readonly<Record<string, string>>
 
@@ -27,8 +25,15 @@ const family = <L extends Labels>(key: MetricKey.MetricKey.Untyped) => {
   }
 }
 
-const counter = <L extends Labels>(name: string, description: string) =>
-  family<L>(MetricKey.counter(`nutrition_advisor_${name}`, { description, incremental: true }))
+const fullName = (name: string) => `nutrition_advisor_${name}`
+
+export const counter = <L extends Labels>(name: string, description: string) =>
+  family<L>(MetricKey.counter(fullName(name), { description, incremental: true }))
+
+export const histogram = <L extends Labels>(name: string, boundaries: ReadonlyArray<number>, description: string) =>
+  family<L>(MetricKey.histogram(fullName(name), MetricBoundaries.fromIterable(boundaries), description))
+
+export const gauge = (name: string, description: string) => update(MetricKey.gauge(fullName(name), { description }))
 
 /** A counter with one label. `start` creates the series of each value, at zero. */
 export const byLabel = <V extends string>(
@@ -44,48 +49,20 @@ export const byLabel = <V extends string>(
   }
 }
 
-type Tag = NutritionAdvisorError["_tag"]
-
-type Failure = Tag | "Interrupted" | "Defect"
-
-type Reason = "missing" | "refresh" | "rejection"
-
-const exchanges = counter<{
-  readonly reason: Reason
-  readonly outcome: "issued" | "unchanged" | "failed"
-  readonly error: Failure | "none"
-}>("token_exchanges_total", "Exchanges of the license key for a token")
-
-/** The reasons of a Forbidden that belong to a request. "KeyRejected" belongs to an exchange. */
-const requestReasons = ForbiddenReason.literals.filter((reason) => reason !== "KeyRejected")
-export type RequestReason = (typeof requestReasons)[number]
-
-export const rejections = byLabel("rejections_total", "outcome", [
-  ...requestReasons,
-  "AcceptedAfterRenewal",
-  "RetryFailed",
-  "RenewalFailed"
-], "Requests whose token was rejected")
-
-type RequestLabels = {
-  readonly operation: DataOperation
-  readonly outcome: Failure | "Success"
-  readonly at: "request" | "exchange"
+/** Creates the series of a room at its first call, once per process. Without the zero, `rate()` of Prometheus would miss the first event. */
+export const startOnce = (createSeries: () => void) => {
+  let isStarted = false
+  return (): void => {
+    if (isStarted) return
+    isStarted = true
+    createSeries()
+  }
 }
 
-const requests = counter<RequestLabels>("requests_total", "Data requests, each counted once however often it was sent")
+export const errorTags = errors.map(({ _tag }) => _tag)
 
-const durations = family<Omit<RequestLabels, "at">>(MetricKey.histogram(
-  "nutrition_advisor_request_duration_seconds",
-  MetricBoundaries.fromIterable([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]),
-  "Duration in seconds of a data request that was sent, including a renewal and the retry"
-))
-
-const setExpiry = update(
-  MetricKey.gauge("nutrition_advisor_token_expiry_timestamp_seconds", {
-    description: "When the token in use expires, in Unix time"
-  })
-)
+/** What a metric or a span shows of a failure. */
+export type FailureLabel = NutritionAdvisorError["_tag"] | "Interrupted" | "Defect"
 
 /** Returns the labels for a failure: its error, and whether the request or the exchange failed. */
 export const failureLabels = (cause: Cause.Cause<NutritionAdvisorError>) =>
@@ -93,54 +70,3 @@ export const failureLabels = (cause: Cause.Cause<NutritionAdvisorError>) =>
     onNone: () => ({ outcome: Cause.isInterruptedOnly(cause) ? "Interrupted" : "Defect", at: "request" } as const),
     onSome: ({ _tag, operation }) => ({ outcome: _tag, at: operation === "token" ? "exchange" : "request" } as const)
   })
-
-export const exchanged = (reason: Reason, outcome: "issued" | "unchanged"): void =>
-  exchanges({ reason, outcome, error: "none" })(1)
-
-export const exchangeFailed = (reason: Reason, cause: Cause.Cause<NutritionAdvisorError>): void =>
-  exchanges({ reason, outcome: "failed", error: failureLabels(cause).outcome })(1)
-
-export const tokenExpires = (epochMillis: number): void => setExpiry(epochMillis / 1000)
-
-const metricsOf = ({ at, operation, outcome }: RequestLabels) => ({
-  count: requests({ operation, outcome, at }),
-  observe: durations({ operation, outcome })
-})
-
-const succeeded = {
-  search: metricsOf({ operation: "search", outcome: "Success", at: "request" }),
-  request: metricsOf({ operation: "request", outcome: "Success", at: "request" })
-}
-
-/** Counts a data request, and records its duration if it was sent. */
-export const requestEnded = (
-  operation: DataOperation,
-  exit: Exit.Exit<unknown, NutritionAdvisorError>,
-  millis: number | undefined
-): void => {
-  const { count, observe } = Exit.isSuccess(exit)
-    ? succeeded[operation]
-    : metricsOf({ operation, ...failureLabels(exit.cause) })
-  count(1)
-  if (millis !== undefined) observe(millis / 1000)
-}
-
-let isStarted = false
-
-/** Creates every counter at zero, once per process. Without the zero, `rate()` of Prometheus would miss the first event. */
-export const startClient = (): void => {
-  if (isStarted) return
-  isStarted = true
-  const tags = errors.map(({ _tag }) => _tag)
-  for (const reason of ["missing", "refresh", "rejection"] as const) {
-    for (const outcome of ["issued", "unchanged"] as const) exchanges({ reason, outcome, error: "none" })(0)
-    for (const error of tags) exchanges({ reason, outcome: "failed", error })(0)
-  }
-  rejections.start()
-  for (const operation of ["search", "request"] as const) {
-    for (const outcome of ["Success", "Interrupted", ...tags] as const) {
-      requests({ operation, outcome, at: "request" })(0)
-    }
-    for (const outcome of tags) requests({ operation, outcome, at: "exchange" })(0)
-  }
-}

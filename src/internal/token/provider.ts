@@ -9,6 +9,7 @@ import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Service, TokenStatus } from "../../TokenProvider.js"
 import { longestPause, pauseOf, untilNextCheck } from "./delays.js"
 import * as Flights from "./flights.js"
+import * as Metrics from "./metrics.js"
 import { pointlessRenewal } from "./state.js"
 
 type Token = AccessToken.AccessToken
@@ -121,6 +122,7 @@ interface Options extends Flights.Options {
 export const make = (options: Options): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { current, policy, run } = options
+    Metrics.start()
     const tokens: Tokens = { policy, current, flights: yield* Flights.make(options) }
     let startsSchedule = policy.background
     /** Starts the background refresh when a caller gets the first token. */

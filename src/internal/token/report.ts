@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
-import * as Metrics from "../telemetry/metrics.js"
+import * as Metrics from "./metrics.js"
 import type { Replacement } from "./replaceToken.js"
 
 /** An annotation costs more than a log line that is dropped, so it is only added if debug lines are logged. */

@@ -1,0 +1,70 @@
+import * as Exit from "effect/Exit"
+import { ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import type { DataOperation } from "../errors/dataOperation.js"
+import {
+  byLabel,
+  counter,
+  errorTags,
+  type FailureLabel,
+  failureLabels,
+  histogram,
+  startOnce
+} from "../telemetry/metrics.js"
+
+/** The reasons of a Forbidden that belong to a request. "KeyRejected" belongs to an exchange. */
+const requestReasons = ForbiddenReason.literals.filter((reason) => reason !== "KeyRejected")
+export type RequestReason = (typeof requestReasons)[number]
+
+export const rejections = byLabel("rejections_total", "outcome", [
+  ...requestReasons,
+  "AcceptedAfterRenewal",
+  "RetryFailed",
+  "RenewalFailed"
+], "Requests whose token was rejected")
+
+type RequestLabels = {
+  readonly operation: DataOperation
+  readonly outcome: FailureLabel | "Success"
+  readonly at: "request" | "exchange"
+}
+
+const requests = counter<RequestLabels>("requests_total", "Data requests, each counted once however often it was sent")
+
+const durations = histogram<Omit<RequestLabels, "at">>(
+  "request_duration_seconds",
+  [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  "Duration in seconds of a data request that was sent, including a renewal and the retry"
+)
+
+const metricsOf = ({ at, operation, outcome }: RequestLabels) => ({
+  count: requests({ operation, outcome, at }),
+  observe: durations({ operation, outcome })
+})
+
+const succeeded = {
+  search: metricsOf({ operation: "search", outcome: "Success", at: "request" }),
+  request: metricsOf({ operation: "request", outcome: "Success", at: "request" })
+}
+
+/** Counts a data request, and records its duration if it was sent. */
+export const requestEnded = (
+  operation: DataOperation,
+  exit: Exit.Exit<unknown, NutritionAdvisorError>,
+  millis: number | undefined
+): void => {
+  const { count, observe } = Exit.isSuccess(exit)
+    ? succeeded[operation]
+    : metricsOf({ operation, ...failureLabels(exit.cause) })
+  count(1)
+  if (millis !== undefined) observe(millis / 1000)
+}
+
+export const start = startOnce(() => {
+  rejections.start()
+  for (const operation of ["search", "request"] as const) {
+    for (const outcome of ["Success", "Interrupted", ...errorTags] as const) {
+      requests({ operation, outcome, at: "request" })(0)
+    }
+    for (const outcome of errorTags) requests({ operation, outcome, at: "exchange" })(0)
+  }
+})
