@@ -69,13 +69,11 @@ export const makeFrom = <O extends object, A, R>(
   make: (settings: O) => Effect.Effect<A, ConfigurationError, R>,
   nameOf = variableOf
 ): Effect.Effect<A, ConfigurationError | ConfigError.ConfigError, R> => {
+  if (Config.isConfig(given)) return Effect.flatMap(given as Config.Config<O>, make)
   const set = Record.filter(given, Predicate.isNotUndefined)
-  const config = Config.isConfig(given)
-    ? given as Config.Config<O>
-    : Config.unwrap<O>({ ...variablesOf(declarations, nameOf), ...set })
+  const config = Config.unwrap<O>({ ...variablesOf(declarations, nameOf), ...set })
   const named = (error: ConfigurationError, settings: O) => {
-    const isSet = Object.entries(settings).some(([field, value]) => field === error.field && value !== undefined)
-    const isRead = isSet && !Config.isConfig(given) && !(error.field in set)
+    const isRead = !(error.field in set) && settings[error.field as keyof O] !== undefined
     return isRead ? new ConfigurationError({ ...error, variable: nameOf(error.field) }) : error
   }
   return Effect.flatMap(config, (settings) => Effect.mapError(make(settings), (error) => named(error, settings)))
