@@ -309,7 +309,7 @@ export const layerConfig = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
   HttpClient.HttpClient
-> => Environment.layerFrom(options, Settings.client, layer)
+> => Environment.layerFrom(options, Settings.clientDeclarations, layer)
 
 /**
  * Like `layerShared`, with options from environment variables or your ConfigProvider: the variables of `layerConfig`,
@@ -326,7 +326,7 @@ export const layerSharedConfig = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
-> => Environment.layerFrom(options, Settings.sharedClient, layerShared)
+> => Environment.layerFrom(options, Settings.sharedClientDeclarations, layerShared)
 
 /**
  * Searches for food by meaning (SERVICE.md section 4.4), and returns the parsed JSON of the response. Can fail with any

@@ -7,7 +7,7 @@
 import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import { longestRetryAfter } from "./internal/errors/retryAfter.js"
-import { check, count, millis } from "./internal/options/check.js"
+import { check, parseCount, parseMillis } from "./internal/options/check.js"
 import { type Declarations, defaultsOf, parse } from "./internal/options/declarations.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
@@ -47,12 +47,12 @@ export interface RefreshPolicy {
 /** @internal */
 export const declarations = {
   background: { default: true, parse: Either.right<boolean> },
-  window: { default: "5 minutes", parse: millis },
-  margin: { default: "10 seconds", parse: millis },
-  attempts: { default: 3, parse: count },
-  backoffStart: { default: "1 second", parse: millis },
-  backoffCap: { default: "1 minute", parse: millis },
-  coolDown: { default: "15 seconds", parse: millis }
+  window: { default: "5 minutes", parse: parseMillis },
+  margin: { default: "10 seconds", parse: parseMillis },
+  attempts: { default: 3, parse: parseCount },
+  backoffStart: { default: "1 second", parse: parseMillis },
+  backoffCap: { default: "1 minute", parse: parseMillis },
+  coolDown: { default: "15 seconds", parse: parseMillis }
 } satisfies Declarations<Partial<RefreshPolicy>>
 
 /**

@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import { closed, onClose } from "./internal/errors/closed.js"
 import { retryAfterMillis } from "./internal/errors/retryAfter.js"
-import { checkValue, pause } from "./internal/options/check.js"
+import { checkValue, parseMillisOrZero } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import { retries } from "./internal/resilience/metrics.js"
 import { wrapAdvisor } from "./internal/resilience/wrapAdvisor.js"
@@ -61,8 +61,8 @@ export const declarations = {
     parse: (times, field) =>
       checkValue(times, field, [Number.isSafeInteger(times) && times >= 0, "must be a whole number, 0 or above"])
   },
-  base: { default: "100 millis", parse: pause },
-  cap: { default: "5 seconds", parse: pause },
+  base: { default: "100 millis", parse: parseMillisOrZero },
+  cap: { default: "5 seconds", parse: parseMillisOrZero },
   budget: {
     default: 0.2,
     parse: (budget, field) =>

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { onClose } from "./internal/errors/closed.js"
 import { ownError } from "./internal/errors/ownError.js"
-import { checkValue, count, toMillis } from "./internal/options/check.js"
+import { checkValue, parseCount, toMillis } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { withOptions } from "./internal/request/searchOptions.js"
@@ -46,7 +46,7 @@ export const declarations = {
       return checkValue(timeToLive, field, [timeToLive > 0, "must be a duration above zero"])
     }
   },
-  capacity: { default: 1_000, parse: count }
+  capacity: { default: 1_000, parse: parseCount }
 } satisfies Declarations<Options>
 
 const make = (options: Options) =>

@@ -7,7 +7,7 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { checkValue, count, millis, pause } from "./internal/options/check.js"
+import { checkValue, parseCount, parseMillis, parseMillisOrZero } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import { heldRequests } from "./internal/resilience/metrics.js"
 import { makePace } from "./internal/resilience/throttle/pace.js"
@@ -37,8 +37,8 @@ export interface Options {
 type Rate = NonNullable<Options["rate"]>
 
 const rateDeclarations = {
-  limit: { isRequired: true, parse: count },
-  interval: { isRequired: true, parse: millis }
+  limit: { isRequired: true, parse: parseCount },
+  interval: { isRequired: true, parse: parseMillis }
 } satisfies Declarations<Rate>
 
 /** @internal */
@@ -49,7 +49,7 @@ export const declarations = {
       checkValue(reaction, field, [["fail", "wait"].includes(reaction), "must be \"fail\" or \"wait\""])
   },
   rate: { parse: (rate, field) => parse(rateDeclarations, rate, `${field}.`) },
-  maxWait: { default: "30 seconds", parse: pause }
+  maxWait: { default: "30 seconds", parse: parseMillisOrZero }
 } satisfies Declarations<Options>
 
 /** Never makes a request wait. */

@@ -15,7 +15,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { count, millis } from "../internal/options/check.js"
+import { parseCount, parseMillis } from "../internal/options/check.js"
 import { type Declarations, parse } from "../internal/options/declarations.js"
 import * as Environment from "../internal/options/environment.js"
 import * as Client from "../internal/undici/client.js"
@@ -58,12 +58,12 @@ export const layerFromDispatcher = (dispatcher: Undici.Dispatcher): Layer.Layer<
 
 /** @internal */
 export const declarations = {
-  connections: { default: 64, parse: count, variable: Environment.wholeNumber },
-  keepAliveTimeout: { default: "4 seconds", parse: millis, variable: Environment.duration },
-  connectTimeout: { default: "10 seconds", parse: millis, variable: Environment.duration },
-  headersTimeout: { default: "5 minutes", parse: millis, variable: Environment.duration },
-  bodyTimeout: { default: "5 minutes", parse: millis, variable: Environment.duration },
-  maxResponseBytes: { parse: count },
+  connections: { default: 64, parse: parseCount, variable: Environment.wholeNumber },
+  keepAliveTimeout: { default: "4 seconds", parse: parseMillis, variable: Environment.duration },
+  connectTimeout: { default: "10 seconds", parse: parseMillis, variable: Environment.duration },
+  headersTimeout: { default: "5 minutes", parse: parseMillis, variable: Environment.duration },
+  bodyTimeout: { default: "5 minutes", parse: parseMillis, variable: Environment.duration },
+  maxResponseBytes: { parse: parseCount },
   undici: { default: {}, parse: Either.right<Undici.Agent.Options> }
 } satisfies Declarations<Options>
 

@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { isLibraryError, messageForModel } from "../../src/internal/ai/messageForModel.js"
-import { sharedClient } from "../../src/internal/settings/settings.js"
+import { sharedClientDeclarations } from "../../src/internal/settings/settings.js"
 
 const {
   BadRequest,
@@ -50,7 +50,7 @@ const titled = errors.map((error) => {
   return [`${error.operation} ${error._tag}${reason}`, error] as const
 })
 
-const options = Object.keys(sharedClient).filter((name) => /[A-Z]/.test(name))
+const options = Object.keys(sharedClientDeclarations).filter((name) => /[A-Z]/.test(name))
 
 it.each(titled)("tool error message: it consists of whole sentences without option names: %s", (_, error) => {
   const message = messageForModel(error)

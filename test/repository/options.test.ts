@@ -36,7 +36,7 @@ const docsOf = (path: string): Readonly<Record<string, string>> => {
 }
 
 it.each<readonly [string, Declared]>([
-  ["src/internal/settings/settings.ts", Settings.sharedClient],
+  ["src/internal/settings/settings.ts", Settings.sharedClientDeclarations],
   ["src/RefreshPolicy.ts", RefreshPolicy.declarations],
   ["src/RequestRetry.ts", RequestRetry.declarations],
   ["src/SearchCache.ts", SearchCache.declarations],
@@ -62,8 +62,8 @@ const tableFrom = (path: string, first: string) => {
 }
 
 it.each<readonly [string, string, Declared]>([
-  ["README.md", "baseUrl", Settings.client],
-  ["docs/sharing.md", "lease", Settings.sharing],
+  ["README.md", "baseUrl", Settings.clientDeclarations],
+  ["docs/sharing.md", "lease", Settings.sharingDeclarations],
   ["docs/token-life.md", "background", RefreshPolicy.declarations],
   ["docs/http-clients.md", "connections", UndiciClient.declarations],
   ["docs/load.md", "times", RequestRetry.declarations],
@@ -79,7 +79,7 @@ it.each<readonly [string, string, Declared]>([
 )
 
 it.each<readonly [string, Declared, ReadonlyArray<string>]>([
-  ["client", Settings.sharedClient, ["refresh", "rejectedStatuses"]],
+  ["client", Settings.sharedClientDeclarations, ["refresh", "rejectedStatuses"]],
   ["UndiciClient", UndiciClient.declarations, ["maxResponseBytes", "undici"]],
   ["RedisTokenCache", RedisTokenCache.declarations, ["redis"]]
 ])("options: each option of %s that can be set by a string has a variable", (_, declared, without) => {

@@ -4,7 +4,7 @@ import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { variableOf, variablesOf } from "../../src/internal/options/environment.js"
 import { asConfigurationError } from "../../src/internal/promise/configError.js"
-import { sharedClient } from "../../src/internal/settings/settings.js"
+import { sharedClientDeclarations } from "../../src/internal/settings/settings.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { requests, respondNext, setLatency } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
@@ -106,7 +106,9 @@ describe("layerConfig", () => {
     })
   })
 
-  const optional = Object.keys(variablesOf(sharedClient)).map(variableOf).filter((name) => !(name in required))
+  const optional = Object.keys(variablesOf(sharedClientDeclarations)).map(variableOf).filter((name) =>
+    !(name in required)
+  )
 
   test("blank variables count as unset", function*() {
     yield* search

@@ -187,7 +187,7 @@ describe("rejected setting", () => {
 
   it("these tests cover each option that has a rule", () => {
     const refused = new Set(refusals.map(([field]) => field))
-    const withRule = Object.keys(Settings.sharedClient).filter((option) =>
+    const withRule = Object.keys(Settings.sharedClientDeclarations).filter((option) =>
       !["allowInsecureHttp", "refresh"].includes(option)
     )
     expect(withRule.filter((option) => !refused.has(option))).toEqual([])

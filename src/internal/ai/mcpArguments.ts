@@ -2,11 +2,11 @@
 import * as Either from "effect/Either"
 import { parseArguments } from "../options/arguments.js"
 import { namesIn, variableOf, variablesOf } from "../options/environment.js"
-import { client } from "../settings/settings.js"
+import { clientDeclarations } from "../settings/settings.js"
 
 const needed = ["baseUrl", "licenseKey"]
 
-const further = Object.keys(variablesOf(client)).filter((field) => !needed.includes(field))
+const further = Object.keys(variablesOf(clientDeclarations)).filter((field) => !needed.includes(field))
 
 export const usage = `Usage: effect-nutrition-advisor-mcp [options]
 

@@ -23,13 +23,13 @@ export const toMillis = (value: Duration.DurationInput): number =>
   Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
 
 /** Parses a duration into milliseconds. It must be short enough for a timer. */
-export const millis = (value: Duration.DurationInput, field: string): Checked<number> => {
+export const parseMillis = (value: Duration.DurationInput, field: string): Checked<number> => {
   const millis = toMillis(value)
   const rule = "must be a duration above zero and below 2^31 milliseconds (24.8 days)"
   return checkValue(millis, field, [millis > 0 && millis < 2 ** 31, rule])
 }
 
-export const count = (value: number, field: string): Checked<number> =>
+export const parseCount = (value: number, field: string): Checked<number> =>
   checkValue(value, field, [Number.isSafeInteger(value) && value > 0, "must be a whole number above 0"])
 
 /** Duration itself converts negative numbers and NaN to zero. */
@@ -37,5 +37,5 @@ const isZero = (value: Duration.DurationInput) =>
   Option.exists(Duration.decodeUnknown(value), Duration.isZero) && !/^-|NaN/.test(String(value))
 
 /** Parses a duration that may be zero into milliseconds. */
-export const pause = (value: Duration.DurationInput, field: string): Checked<number> =>
-  isZero(value) ? Either.right(0) : millis(value, field)
+export const parseMillisOrZero = (value: Duration.DurationInput, field: string): Checked<number> =>
+  isZero(value) ? Either.right(0) : parseMillis(value, field)

@@ -4,7 +4,8 @@ import { ConfigurationError } from "../../NutritionAdvisorError.js"
 import { variableOf } from "../options/environment.js"
 import * as Settings from "../settings/settings.js"
 
-const fieldOf = (variable: string) => Object.keys(Settings.sharedClient).find((field) => variableOf(field) === variable)
+const fieldOf = (variable: string) =>
+  Object.keys(Settings.sharedClientDeclarations).find((field) => variableOf(field) === variable)
 
 const listOf = (names: ReadonlyArray<string>) => new Intl.ListFormat("en").format(names)
 

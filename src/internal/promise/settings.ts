@@ -46,11 +46,11 @@ const configsOf = <O extends Options>({ licenseKey, ...others }: AdvisorOptions)
 }
 
 const checkNames = (given: object, declarations: object): Checked<void> => {
-  const shared = Object.keys(Settings.sharing).find((name) =>
+  const shared = Object.keys(Settings.sharingDeclarations).find((name) =>
     Object.hasOwn(given, name) && !Object.hasOwn(declarations, name)
   )
   return Either.andThen(
-    rejectUnknown(given, Settings.sharedClient),
+    rejectUnknown(given, Settings.sharedClientDeclarations),
     check(`${shared}`, [shared === undefined, "is only used with sharedTokenCache"])
   )
 }
@@ -88,8 +88,12 @@ const read = <O extends Options, S>(
 
 /** The settings of a client that doesn't share its token. */
 export const readSettings = (given: AdvisorOptions) =>
-  read<Options, Settings.ClientSettings>(given, Settings.client, Settings.parseClient)
+  read<Options, Settings.ClientSettings>(given, Settings.clientDeclarations, Settings.parseClient)
 
 /** The settings of a client that shares its token with other replicas. */
 export const readSharedSettings = (given: AdvisorOptions) =>
-  read<SharedOptions, Settings.SharedClientSettings>(given, Settings.sharedClient, Settings.parseSharedClient)
+  read<SharedOptions, Settings.SharedClientSettings>(
+    given,
+    Settings.sharedClientDeclarations,
+    Settings.parseSharedClient
+  )

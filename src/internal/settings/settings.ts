@@ -7,7 +7,7 @@ import type { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../../RefreshPolicy.js"
 import { connectionHeaders, isHeaderName, isHeaderValue } from "../http/header.js"
 import * as Url from "../http/url.js"
-import { check, type Checked, checkValue, count, millis } from "../options/check.js"
+import { check, type Checked, checkValue, parseCount, parseMillis } from "../options/check.js"
 import { type Declarations, parse, type Parsed, parseKnown, rejectUnknown } from "../options/declarations.js"
 import * as Environment from "../options/environment.js"
 import { containsTemplate, isPlaceholder, placeholderRule } from "./placeholder.js"
@@ -193,7 +193,7 @@ const parseObserveHeaders = (given: ReadonlyArray<string>, field: string): Check
   )
 }
 
-const common = {
+const commonDeclarations = {
   baseUrl: { isRequired: true, parse: parseBaseUrl, variable: Environment.required },
   allowInsecureHttp: { default: false, parse: Either.right<boolean>, variable: Environment.flag },
   userAgent: {
@@ -203,14 +203,14 @@ const common = {
   }
 } satisfies Declarations<CommonOptions>
 
-const provider = {
+const providerDeclarations = {
   refresh: { default: {}, parse: (policy) => RefreshPolicy.make(policy) },
-  tokenTimeout: { default: "10 seconds", parse: millis, variable: Environment.duration }
+  tokenTimeout: { default: "10 seconds", parse: parseMillis, variable: Environment.duration }
 } satisfies Declarations<ProviderOptions>
 
-const exchange = {
-  ...common,
-  ...provider,
+const exchangeDeclarations = {
+  ...commonDeclarations,
+  ...providerDeclarations,
   licenseKey: {
     isRequired: true,
     parse: parseLicenseKey,
@@ -224,59 +224,64 @@ const exchange = {
   serviceId: { parse: parseServiceId, variable: Environment.text }
 } satisfies Declarations<ExchangeOptions>
 
-const data = {
-  ...common,
+const dataDeclarations = {
+  ...commonDeclarations,
   serviceIdHeader: { default: "Service-ID", parse: parseServiceIdHeader, variable: Environment.text },
   rejectedStatuses: { default: [401, 403], parse: parseRejectedStatuses },
-  requestTimeout: { default: "30 seconds", parse: millis, variable: Environment.duration },
-  maxResponseBytes: { default: 16 * 1024 * 1024, parse: count, variable: Environment.wholeNumber },
+  requestTimeout: { default: "30 seconds", parse: parseMillis, variable: Environment.duration },
+  maxResponseBytes: { default: 16 * 1024 * 1024, parse: parseCount, variable: Environment.wholeNumber },
   observeHeaders: { default: [], parse: parseObserveHeaders, variable: Environment.names }
 } satisfies Declarations<DataOptions>
 
 /** The options that need a SharedTokenCache. */
-export const sharing = {
-  lease: { default: "15 seconds", parse: millis, variable: Environment.duration },
-  cacheTimeout: { default: "1 second", parse: millis, variable: Environment.duration }
+export const sharingDeclarations = {
+  lease: { default: "15 seconds", parse: parseMillis, variable: Environment.duration },
+  cacheTimeout: { default: "1 second", parse: parseMillis, variable: Environment.duration }
 } satisfies Declarations<Omit<SharingOptions, keyof ExchangeOptions>>
 
 /** The options of `NutritionAdvisor.layer`. */
-export const client = { ...exchange, ...data } satisfies Declarations<ExchangeOptions & DataOptions>
+export const clientDeclarations = { ...exchangeDeclarations, ...dataDeclarations }
 
 /** The options of `NutritionAdvisor.layerShared`. */
-export const sharedClient = { ...client, ...sharing } satisfies Declarations<SharingOptions & DataOptions>
+export const sharedClientDeclarations = { ...clientDeclarations, ...sharingDeclarations }
 
 /** Parses the options of one part. Each part of a custom composition accepts the options of the whole client. */
 const parsePart: typeof parseKnown = (declarations, options, prefix) =>
-  Either.flatMap(rejectUnknown(options, sharedClient, prefix), () => parseKnown(declarations, options, prefix))
+  Either.flatMap(
+    rejectUnknown(options, sharedClientDeclarations, prefix),
+    () => parseKnown(declarations, options, prefix)
+  )
 
 /** Adds the default headers of each data request: one object, because `request/authorized` compares it by identity. */
-const withDataHeaders = <S extends Parsed<typeof data>>(settings: S) => {
+const withDataHeaders = <S extends Parsed<typeof dataDeclarations>>(settings: S) => {
   const { observeHeaders, serviceIdHeader, userAgent } = settings
   const complete = { ...settings, dataHeaders: { "user-agent": userAgent } }
   return checkValue(complete, "observeHeaders", [!observeHeaders.includes(serviceIdHeader), secretHeaderRule])
 }
 
-const withLongEnoughLease = <S extends Parsed<typeof sharing & typeof provider>>(settings: S) => {
+const withLongEnoughLease = <S extends Parsed<typeof sharingDeclarations & typeof providerDeclarations>>(
+  settings: S
+) => {
   const { cacheTimeout, lease, tokenTimeout } = settings
   const rule = "must be at least tokenTimeout + 2 x cacheTimeout"
   return checkValue(settings, "lease", [lease >= tokenTimeout + 2 * cacheTimeout, rule])
 }
 
 /** Parses the options of a TokenProvider, which needs neither the token route nor the key. */
-export const parseProvider = (options: ProviderOptions) => parsePart(provider, options)
+export const parseProvider = (options: ProviderOptions) => parsePart(providerDeclarations, options)
 
-export const parseExchange = (options: ExchangeOptions) => parsePart(exchange, options)
+export const parseExchange = (options: ExchangeOptions) => parsePart(exchangeDeclarations, options)
 
-export const parseData = (options: DataOptions) => Either.flatMap(parsePart(data, options), withDataHeaders)
+export const parseData = (options: DataOptions) => Either.flatMap(parsePart(dataDeclarations, options), withDataHeaders)
 
 export const parseSharing = (options: SharingOptions) =>
-  Either.flatMap(parsePart({ ...exchange, ...sharing }, options), withLongEnoughLease)
+  Either.flatMap(parsePart({ ...exchangeDeclarations, ...sharingDeclarations }, options), withLongEnoughLease)
 
 export const parseClient = (options: ExchangeOptions & DataOptions) =>
-  Either.flatMap(parse(client, options), withDataHeaders)
+  Either.flatMap(parse(clientDeclarations, options), withDataHeaders)
 
 export const parseSharedClient = (options: SharingOptions & DataOptions) =>
-  parse(sharedClient, options).pipe(
+  parse(sharedClientDeclarations, options).pipe(
     Either.flatMap(withLongEnoughLease),
     Either.flatMap(withDataHeaders)
   )
