@@ -3,8 +3,8 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { BadRequest, type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
-import { closed } from "../errors/closed.js"
 import { badPort, reasonOf } from "../errors/transportCodes.js"
+import { closed, timedOut } from "../errors/transportErrors.js"
 import {
   type Abort,
   type Dispatch,
@@ -118,7 +118,7 @@ class PendingRequest extends Timed implements Receiver {
 
   onExpire(reason: "Timeout" | "Closed") {
     const { operation } = this
-    this.abandon(Effect.fail(reason === "Closed" ? closed(operation) : new TransportError({ operation, reason })))
+    this.abandon(Effect.fail(reason === "Closed" ? closed(operation) : timedOut(operation)))
   }
 
   cancel() {

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { onClose } from "../errors/closed.js"
 import type { RunInBackground } from "../runtime/background.js"
 import { monotonicMillis } from "../runtime/clock.js"
+import { onClose } from "../runtime/onClose.js"
 
 /** An entry with a timeout. It is a node of a linked list, ordered by start time. Only the list uses the three fields. */
 export abstract class Timed {

@@ -8,9 +8,9 @@ import * as FiberRefs from "effect/FiberRefs"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
-import { isNutritionAdvisorError, type Operation, TransportError } from "../../NutritionAdvisorError.js"
+import { isNutritionAdvisorError, type Operation } from "../../NutritionAdvisorError.js"
 import type { CallLimits } from "../../promise/Client.js"
-import { closed } from "../errors/closed.js"
+import { aborted, closed, timedOut } from "../errors/transportErrors.js"
 import { asConfigurationError } from "./configError.js"
 
 type Signal = CallLimits["signal"]
@@ -41,7 +41,7 @@ const limit = <A, R>(
 ): Effect.Effect<A, unknown, R> =>
   timeout === undefined ? call : Effect.timeoutFail(call, {
     duration: timeout,
-    onTimeout: () => new TransportError({ operation, reason: "Timeout" })
+    onTimeout: () => timedOut(operation)
   })
 
 /** The signals of old AbortController packages have no reason. */
@@ -96,7 +96,7 @@ export const make = (services: Services) => {
 
   const interruptionOf = (operation: Operation, signal: Signal): unknown => {
     if (signal?.aborted === true) return abortReasonOf(signal)
-    return closing === undefined ? new TransportError({ operation, reason: "Aborted" }) : closed(operation)
+    return closing === undefined ? aborted(operation) : closed(operation)
   }
 
   const groupOf = (signal: Signal): Group => {

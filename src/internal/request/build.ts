@@ -2,8 +2,9 @@ import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
-import { BadRequest, TransportError } from "../../NutritionAdvisorError.js"
+import { BadRequest, type TransportError } from "../../NutritionAdvisorError.js"
 import type { DataOperation } from "../errors/dataOperation.js"
+import { timedOut } from "../errors/transportErrors.js"
 import type { Request } from "../http/dispatch.js"
 import { connectionHeaders, isHeaderField } from "../http/header.js"
 import { sendable } from "../http/upload.js"
@@ -63,10 +64,8 @@ export const search = (
 
 const unreadable = () => new BadRequest({ operation: "request", detail: "its body can't be read" })
 
-const timedOut = () => new TransportError({ operation: "request", reason: "Timeout" })
-
 const readWithin = (duration: number) => <A>(reading: Effect.Effect<A, unknown>) =>
-  Effect.timeoutFail(Effect.mapError(reading, unreadable), { duration, onTimeout: timedOut })
+  Effect.timeoutFail(Effect.mapError(reading, unreadable), { duration, onTimeout: () => timedOut("request") })
 
 /** Builds a request of the authorized client, without a token. Its URL must be below the base URL. */
 export const request = (settings: DataSettings, request: HttpClientRequest.HttpClientRequest): Built => {

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { onClose } from "../errors/closed.js"
+import { onClose } from "../runtime/onClose.js"
 
 const warning =
   "A second NutritionAdvisor layer or client was opened for the same license key. Each one fetches its own token: " +

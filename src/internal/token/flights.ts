@@ -6,12 +6,13 @@ import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as AccessToken from "../../AccessToken.js"
-import { type TokenError, TransportError } from "../../NutritionAdvisorError.js"
+import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
-import { onClose } from "../errors/closed.js"
 import { ownError } from "../errors/ownError.js"
+import { aborted } from "../errors/transportErrors.js"
 import type { RunInBackground } from "../runtime/background.js"
 import { currentMoment } from "../runtime/clock.js"
+import { onClose } from "../runtime/onClose.js"
 import * as Replace from "./replaceToken.js"
 import * as Report from "./report.js"
 import * as State from "./state.js"
@@ -37,7 +38,7 @@ export interface Options extends Replace.Options {
 /** How long callers wait until the rejected token is back in the store, in milliseconds. */
 const longestPutBack = 1_000
 
-const interrupted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))
+const interrupted = Cause.fail(aborted("token"))
 
 /** Waits for the result of the flight. A flight has many callers, so its span has no parent; the span of each caller links to it. */
 const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, TokenError> =>

@@ -2,7 +2,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Predicate from "effect/Predicate"
-import { TransportError } from "../../NutritionAdvisorError.js"
+import type { TransportError } from "../../NutritionAdvisorError.js"
+import { timedOut } from "../errors/transportErrors.js"
 import { currentMonotonicMillis, monotonicMillis } from "../runtime/clock.js"
 
 /**
@@ -26,7 +27,7 @@ const withTimer = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, timer: Effect.Ef
 export const withTimeout = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, millis: number, onTimeout: () => E2) =>
   withTimer(effect, Effect.sleep(millis), onTimeout)
 
-const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
+const exchangeTimedOut = () => timedOut("token")
 
 /** If a timer fires later than this, in milliseconds, its process was stopped: by SIGSTOP, or as a function between two calls. */
 const stoppedAfter = 2_000
@@ -46,9 +47,9 @@ export const withTimeoutRepeatingIfStopped = (millis: number) => <A, E, R>(effec
     const first = Effect.ensuring(effect, Deferred.succeed(ended, null))
     const second = Effect.zipRight(Deferred.await(ended), Effect.delay(effect, "100 millis"))
     return yield* Effect.catchIf(
-      withTimeout(first, millis, timedOut),
+      withTimeout(first, millis, exchangeTimedOut),
       wasStopped,
-      () => withTimeout(second, millis, timedOut)
+      () => withTimeout(second, millis, exchangeTimedOut)
     )
   })
 
@@ -62,5 +63,5 @@ export const withTimeoutExtendingIfStopped = (millis: number) => <A, E, R>(effec
     yield* Effect.sleep(millis)
     if ((yield* currentMonotonicMillis) > latest) yield* Effect.sleep(millis)
   })
-  return withTimer(effect, timer, timedOut)
+  return withTimer(effect, timer, exchangeTimedOut)
 }

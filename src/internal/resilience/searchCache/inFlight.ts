@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import { type NutritionAdvisorError, TransportError } from "../../../NutritionAdvisorError.js"
-import { closed, onClose } from "../../errors/closed.js"
+import type { NutritionAdvisorError } from "../../../NutritionAdvisorError.js"
+import { aborted, closed } from "../../errors/transportErrors.js"
 import * as Background from "../../runtime/background.js"
+import { onClose } from "../../runtime/onClose.js"
 import { cachedSearches } from "../metrics.js"
 import type { MakeCopy } from "./payloads.js"
 
@@ -41,7 +42,7 @@ export const make = Effect.gen(function*() {
     })
 
   /** The request was interrupted, but not by its callers: either this layer was closed, or the service that it wraps. */
-  const interrupted = () => isClosed ? closed("search") : new TransportError({ operation: "search", reason: "Aborted" })
+  const interrupted = () => isClosed ? closed("search") : aborted("search")
 
   return (key: string, search: Search): Search =>
     Effect.uninterruptibleMask((restore) =>
