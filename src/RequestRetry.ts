@@ -9,6 +9,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
+import { isRetryable } from "./internal/errors/isRetryable.js"
 import { retryAfterMillis } from "./internal/errors/retryAfter.js"
 import { closed } from "./internal/errors/transportErrors.js"
 import { checkValue, parseMillisOrZero } from "./internal/options/check.js"
@@ -17,12 +18,7 @@ import { retries } from "./internal/resilience/metrics.js"
 import { wrapAdvisor } from "./internal/resilience/wrapAdvisor.js"
 import { onClose } from "./internal/runtime/onClose.js"
 import { NutritionAdvisor } from "./NutritionAdvisor.js"
-import {
-  type ConfigurationError,
-  isTransient,
-  type NutritionAdvisorError,
-  type Operation
-} from "./NutritionAdvisorError.js"
+import { type ConfigurationError, type NutritionAdvisorError, type Operation } from "./NutritionAdvisorError.js"
 
 /**
  * The options of RequestRetry: the number of retries, their delays and their budget.
@@ -51,9 +47,8 @@ const maxBudget = 100
 
 type Call<A> = Effect.Effect<A, NutritionAdvisorError>
 
-/** Only a missing response or a 5xx is retried. A token exchange has its own retries, and a 429 asks for fewer requests. */
-const isRetryable = (error: NutritionAdvisorError) =>
-  isTransient(error) && error.operation !== "token" && error._tag !== "TooManyRequests"
+/** A token exchange has its own retries. */
+const isRetried = (error: NutritionAdvisorError) => isRetryable(error) && error.operation !== "token"
 
 /** @internal */
 export const declarations = {
@@ -98,7 +93,7 @@ const make = (options: Options) =>
     const attempt = <A>(call: Call<A>, retriesSoFar: number): Call<A> =>
       Effect.catchAll(call, (error) => {
         const requested = retryAfterMillis(error)
-        if (retriesSoFar === times || !isRetryable(error) || requested > cap || !mayRetry()) return Effect.fail(error)
+        if (retriesSoFar === times || !isRetried(error) || requested > cap || !mayRetry()) return Effect.fail(error)
         const backoff = Math.min(cap, base * 2 ** retriesSoFar)
         return Random.next.pipe(
           Effect.flatMap((random) =>

@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "./AccessToken.js"
+import { isRetryable } from "./internal/errors/isRetryable.js"
 import { retryAfterMillis } from "./internal/errors/retryAfter.js"
 import { isOk } from "./internal/http/dispatch.js"
 import * as Send from "./internal/http/send.js"
@@ -25,7 +26,7 @@ import { betweenAttempts } from "./internal/token/delays.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
 import * as TokenResponse from "./internal/token/response.js"
 import { withTimeoutRepeatingIfStopped } from "./internal/token/withTimeout.js"
-import { type ConfigurationError, Forbidden, isTransient, type TokenError } from "./NutritionAdvisorError.js"
+import { type ConfigurationError, Forbidden, type TokenError } from "./NutritionAdvisorError.js"
 
 /**
  * The argument of `issue`. An issuer that always exchanges the key can ignore it.
@@ -76,9 +77,6 @@ export type TokenRoute = NonNullable<Settings.ExchangeOptions["tokenRoute"]>
 export interface Options extends Settings.ExchangeOptions {}
 
 const limits: Send.ResponseLimits = { maxBytes: 64 * 1024, observeHeaders: [] }
-
-/** A 429 is not retried, because the service asks for fewer exchanges. */
-const isWorthAnotherAttempt = (error: TokenError) => isTransient(error) && error._tag !== "TooManyRequests"
 
 /**
  * Creates an issuer that uses the HttpClient in the context. It retries an exchange if there is no response or a 5xx, up to
@@ -138,8 +136,7 @@ export const fromSettings = (
           const key = yield* readLicenseKey(licenseKey)
           return yield* Effect.retry(exchange(key), {
             schedule: betweenAttempts(refresh, retryAfterMillis),
-            while: (error) =>
-              isWorthAnotherAttempt(error) && monotonicMillis(clock) + retryAfterMillis(error) < deadline
+            while: (error) => isRetryable(error) && monotonicMillis(clock) + retryAfterMillis(error) < deadline
           })
         })
     }
