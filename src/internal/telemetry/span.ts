@@ -1,13 +1,17 @@
 import * as Context from "effect/Context"
 import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { Base } from "../http/url.js"
 import * as Metrics from "./metrics.js"
 
-/** The tracer of a runtime without tracing. It would drop the spans, so none are created. */
-export const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
+/** The tracer of a runtime without tracing. */
+const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
+
+/** Checks whether spans are recorded. If not, a call runs without `inSpan`, because the tracer would drop its span. */
+export const isTraced = (fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean => fiber.currentTracer !== defaultTracer
 
 /** Returns OpenTelemetry's attributes of the server that receives the requests. */
 export const serverAttributes = ({ origin }: Base) => {
