@@ -4,7 +4,7 @@
  * @since 1.0.0
  * @module
  */
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -91,7 +91,7 @@ export const declarations = {
   url: {
     isRequired: true,
     parse: parseUrl,
-    variable: (name) => Config.map(Environment.required(name), (url) => Redacted.make(url))
+    variable: Environment.requiredSecret
   },
   prefix: {
     default: "nutrition-advisor:",

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
+import * as Redacted from "effect/Redacted"
 import { ConfigurationError } from "../../NutritionAdvisorError.js"
 import type { Declarations } from "./declarations.js"
 
@@ -15,6 +16,9 @@ export const variableOf = (field: string) =>
 
 /** Reads a variable that has to be set. `Config.redacted` would not report which one is missing. */
 export const required = (variable: string): Config.Config<string> => Config.string(variable)
+
+export const requiredSecret = (variable: string): Config.Config<Redacted.Redacted<string>> =>
+  Config.map(required(variable), (value) => Redacted.make(value))
 
 /** Reads a variable; undefined if it is blank or not set. Errors don't repeat the value, because it may be a misplaced secret. */
 const optional = <A>(variable: string, expected: string, parse: (text: string) => Option.Option<A>) =>

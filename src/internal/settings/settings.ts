@@ -44,6 +44,8 @@ export interface ExchangeOptions extends ProviderOptions, CommonOptions {
   readonly serviceId?: string | Redacted.Redacted<string> | undefined
 }
 
+export type LicenseKeySource = ExchangeOptions["licenseKey"]
+
 export interface DataOptions extends CommonOptions {
   /** The name of the header for the customer identifier (SERVICE.md section 5, rule 3). "Service-ID" by default. */
   readonly serviceIdHeader?: string | undefined
@@ -126,7 +128,7 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
   )
 }
 
-const parseLicenseKey = (licenseKey: ExchangeOptions["licenseKey"], field: string) => {
+const parseLicenseKey = (licenseKey: LicenseKeySource, field: string) => {
   const isReadable = Redacted.isRedacted(licenseKey) || Effect.isEffect(licenseKey)
   const checked = Redacted.isRedacted(licenseKey)
     ? checkLicenseKey(licenseKey)
@@ -214,7 +216,7 @@ const exchangeDeclarations = {
   licenseKey: {
     isRequired: true,
     parse: parseLicenseKey,
-    variable: (name) => Config.map(Environment.required(name), (key) => Redacted.make(key))
+    variable: Environment.requiredSecret
   },
   tokenRoute: {
     default: "advisor-licence",

@@ -14,7 +14,7 @@ export class LicenseKey
 {}
 
 const readSetting = (
-  licenseKey: Settings.ExchangeOptions["licenseKey"]
+  licenseKey: Settings.LicenseKeySource
 ): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
   Redacted.isRedacted(licenseKey)
     ? Effect.succeed(licenseKey)
@@ -26,7 +26,7 @@ const readSetting = (
 
 /** Returns the license key. If the option is an Effect, runs it and checks the result. A plain value was checked with the options. */
 export const readLicenseKey = (
-  licenseKey: Settings.ExchangeOptions["licenseKey"]
+  licenseKey: Settings.LicenseKeySource
 ): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
   Effect.flatMap(
     Effect.serviceOption(LicenseKey),
