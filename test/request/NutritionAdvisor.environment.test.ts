@@ -6,8 +6,7 @@ import { variableOf, variablesOf } from "../../src/internal/options/environment.
 import { asConfigurationError } from "../../src/internal/promise/configError.js"
 import { sharedClientDeclarations } from "../../src/internal/settings/settings.js"
 import { arranged } from "../support/doubles/arranged.js"
-import { requests, respondNext, setLatency } from "../support/doubles/simulator.js"
-import * as Time from "../support/doubles/Time.js"
+import { requests, respondNext } from "../support/doubles/simulator.js"
 
 type Values = Readonly<Record<string, string>>
 
@@ -28,8 +27,8 @@ const configuredOnly = (values: Values, options?: Parameters<typeof NutritionAdv
 const configured = (values: Values, options?: Parameters<typeof NutritionAdvisor.layerConfig>[0]) =>
   configuredOnly({ ...required, ...values }, options)
 
-const shared = (values: Values, options?: Parameters<typeof NutritionAdvisor.layerSharedConfig>[0]) =>
-  NutritionAdvisor.layerSharedConfig(options).pipe(
+const shared = (values: Values) =>
+  NutritionAdvisor.layerSharedConfig().pipe(
     Layer.provide(environment({ ...required, ...values })),
     Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
   )
@@ -41,21 +40,6 @@ const built = <A, E>(layer: Layer.Layer<A, E>) => Effect.asVoid(Effect.scoped(La
 const search = NutritionAdvisor.search("apple")
 
 describe("layerConfig", () => {
-  it.effect.each<readonly [string, Simulator.Operation]>([
-    ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "token"],
-    ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "search"]
-  ])("%s limits the time of a %s call", ([name, operation]) =>
-    Effect.gen(function*() {
-      yield* setLatency(operation, "20 seconds")
-      const error = yield* Time.settle("1 second")(Effect.flip(search))
-      expect(error).toMatchObject({ _tag: "TransportError", operation, reason: "Timeout" })
-      expect(yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)).toBeLessThan(5_000)
-    }).pipe(Effect.provide(configured({ [name]: "3 seconds" }))))
-
-  test("NUTRITION_ADVISOR_MAX_RESPONSE_BYTES limits the response body", function*() {
-    expect(yield* Effect.flip(search)).toMatchObject({ operation: "search", reason: "TooLarge" })
-  }, configured({ NUTRITION_ADVISOR_MAX_RESPONSE_BYTES: " 1 " }))
-
   const inCompose = (flag: string) =>
     built(configured({
       NUTRITION_ADVISOR_BASE_URL: "http://simulator:8787",
@@ -157,7 +141,7 @@ describe("ConfigurationError of a rejected setting", () => {
     ["NUTRITION_ADVISOR_TOKEN_ROUTE", "demo-key-9e1b"],
     ["NUTRITION_ADVISOR_SERVICE_ID", "ä"],
     ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "0 seconds"],
-    ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "0"],
+    ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", " 0 "],
     ["NUTRITION_ADVISOR_OBSERVE_HEADERS", "x-a, cookie"]
   ])("the error names the variable %s", function*([variable, value]) {
     expect(yield* Effect.flip(built(configured({ [variable]: value })))).toMatchObject({ variable })
@@ -194,12 +178,4 @@ describe("layerSharedConfig", () => {
       NUTRITION_ADVISOR_CACHE_TIMEOUT: "500 millis",
       NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds"
     })))
-
-  test("a given option takes precedence over its variable", function*() {
-    const layer = shared(
-      { SHOP_LEASE: "1 second", NUTRITION_ADVISOR_LEASE: "20 seconds" },
-      { lease: Config.duration("SHOP_LEASE") }
-    )
-    expect(yield* Effect.flip(built(layer))).toMatchObject({ field: "lease" })
-  })
 })

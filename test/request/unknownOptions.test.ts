@@ -11,7 +11,6 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
-import { createClient } from "effect-nutrition-advisor/promise"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
@@ -67,14 +66,6 @@ describe("unknown option", () => {
   test.each(builders)("%s: a ConfigurationError names the option", function*([, layer, field]) {
     const error = yield* Effect.flip(Layer.build(layer))
     expect(error).toMatchObject({ _tag: "ConfigurationError", field, rule: expect.stringContaining("not an option") })
-  })
-
-  test("createClient: it throws a ConfigurationError that names the option", function*() {
-    const licenseKey = "demo-key-7f3a"
-    const create = () => createClient({ ...misspelled, licenseKey })
-    expect(create).toThrow("requestTimeOut")
-    const withoutKey = { baseUrl: Simulator.baseUrl, licenceKey: licenseKey }
-    expect(() => createClient(withoutKey as never)).toThrow("licenceKey")
   })
 
   test("a custom composition: each part accepts all options of the client", function*() {
