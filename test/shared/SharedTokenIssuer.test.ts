@@ -184,6 +184,15 @@ describe("sharing: token in the cache", () => {
   })
 })
 
+test.each<readonly [string, Partial<SharedTokenIssuer.Options>]>([
+  ["baseUrl", { baseUrl: "https://other.example" }],
+  ["tokenRoute", { tokenRoute: "unified" }],
+  ["serviceId", { serviceId: "another-customer" }]
+])("sharing: replicas with a different %s don't share a token", function*([, options], { issuer }) {
+  const values = [yield* fromNewReplica, yield* Effect.flatMap(replica(options), valueFrom)]
+  expect([values, yield* issuer.calls]).toEqual([[1, 2].map(Issuer.secretOf), 2])
+})
+
 describe("sharing: lease", () => {
   test("each exchange has its own lease owner and writes the entry before the release", function*({ cache }) {
     const first = yield* replica({ lease: "20 seconds" })
