@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Equal, FastCheck, Option, Redacted } from "effect"
 import { AccessToken } from "effect-nutrition-advisor"
 import * as Seal from "../../src/internal/shared/seal.js"
+import { test } from "../support/doubles/arranged.js"
 
 const identity = ["https://advisor.example", "/v2/token/{key}", ""]
 
@@ -13,15 +14,6 @@ const plain = { value: "token-1", serviceId: "customer-1", receivedAt: 1_000, ex
 const token = AccessToken.make({ ...plain, scope: "read:search" })
 
 const sealed = Effect.flatMap(sealOf(), ({ encrypt }) => encrypt(token))
-
-const decrypted = (entry: string) => Effect.flatMap(sealOf(), ({ decrypt }) => decrypt(entry))
-
-/** An entry of the right key and name with a content that `encrypt` would not write. */
-const sealedContent = (content: object) =>
-  Effect.flatMap(sealOf(), ({ encrypt }) =>
-    encrypt(
-      new AccessToken.AccessToken({ ...token, scope: Option.none(), ...content })
-    ))
 
 const headerSafe = FastCheck.stringMatching(/^[\x21-\x7e]{1,60}$/)
 
@@ -51,29 +43,26 @@ describe("sealed token", () => {
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.effect("an entry sealed by the edition for another version of Effect, or by an earlier version, can be decrypted", () =>
-    Effect.gen(function*() {
-      const golden = JSON.parse(readFileSync(new URL("./golden.json", import.meta.url), "utf8"))
-      const { decrypt, name } = yield* sealOf()
-      expect(name).toBe(golden.name)
-      expect(yield* decrypt(golden.withScope)).toEqual(Option.some(token))
-      expect(yield* decrypt(golden.withoutScope)).toEqual(Option.some(AccessToken.make(plain)))
-    }))
+  test("an entry sealed by the edition for another version of Effect, or by an earlier version, can be decrypted", function*() {
+    const golden = JSON.parse(readFileSync(new URL("./golden.json", import.meta.url), "utf8"))
+    const { decrypt, name } = yield* sealOf()
+    expect(name).toBe(golden.name)
+    expect(yield* decrypt(golden.withScope)).toEqual(Option.some(token))
+    expect(yield* decrypt(golden.withoutScope)).toEqual(Option.some(AccessToken.make(plain)))
+  })
 
-  it.effect("each entry has its own nonce", () =>
-    Effect.gen(function*() {
-      const entries = yield* Effect.replicateEffect(sealed, 20)
-      expect(new Set(entries.map((entry) => entry.split(".")[1])).size).toBe(20)
-    }))
+  test("each entry has its own nonce", function*() {
+    const entries = yield* Effect.replicateEffect(sealed, 20)
+    expect(new Set(entries.map((entry) => entry.split(".")[1])).size).toBe(20)
+  })
 
-  it.effect("an entry contains neither the token nor the key, even decoded", () =>
-    Effect.gen(function*() {
-      const entry = yield* sealed
-      const decoded = entry.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"))
-      expect([entry, ...decoded].join()).not.toMatch(/token-1|customer-1|license-key|search/)
-    }))
+  test("an entry contains neither the token nor the key, even decoded", function*() {
+    const entry = yield* sealed
+    const decoded = entry.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"))
+    expect([entry, ...decoded].join()).not.toMatch(/token-1|customer-1|license-key|search/)
+  })
 
-  it.effect.each(
+  test.each(
     [
       ["base URL", "a-license-key", ["https://other.example", "/v2/token/{key}", ""]],
       ["route", "a-license-key", ["https://advisor.example", "/v2/other/{key}", ""]],
@@ -87,17 +76,16 @@ describe("sealed token", () => {
     ] as const
   )(
     "a token sealed for a different %s has another entry name and can't be decrypted",
-    ([, key, about]) =>
-      Effect.gen(function*() {
-        const [seal, other] = yield* Effect.all([sealOf(), sealOf(key, about)])
-        expect(other.name).not.toBe(seal.name)
-        expect(yield* seal.decrypt(yield* other.encrypt(token))).toEqual(Option.none())
-      })
+    function*([, key, about]) {
+      const [seal, other] = yield* Effect.all([sealOf(), sealOf(key, about)])
+      expect(other.name).not.toBe(seal.name)
+      expect(yield* seal.decrypt(yield* other.encrypt(token))).toEqual(Option.none())
+    }
   )
 })
 
 describe("sealed token: an entry is ignored if", () => {
-  it.effect.each<readonly [string, (entry: string) => ReadonlyArray<string>]>([
+  test.each<readonly [string, (entry: string) => ReadonlyArray<string>]>([
     [
       "one of its bytes was changed",
       (entry) =>
@@ -113,24 +101,24 @@ describe("sealed token: an entry is ignored if", () => {
       (entry) => ["", "A".repeat(400)].map((nonce) => entry.replace(/\.[^.]+\./, `.${nonce}.`))
     ],
     ["it is empty or contains no data", () => ["", ".", "..", "v1", "v1..", "v1.AAAAAAAAAAAAAAAA.", "{}"]]
-  ])("%s", ([, damaged]) =>
-    Effect.gen(function*() {
-      const { decrypt, encrypt } = yield* sealOf()
-      const found = yield* Effect.filter(
-        damaged(yield* encrypt(token)),
-        (entry) => Effect.map(decrypt(entry), Option.isSome)
-      )
-      expect(found).toEqual([])
-    }))
+  ])("%s", function*([, damaged]) {
+    const { decrypt, encrypt } = yield* sealOf()
+    const found = yield* Effect.filter(
+      damaged(yield* encrypt(token)),
+      (entry) => Effect.map(decrypt(entry), Option.isSome)
+    )
+    expect(found).toEqual([])
+  })
 
-  it.effect.each<readonly [string, object]>([
+  test.each<readonly [string, object]>([
     ["the token is empty", { value: Redacted.make("") }],
     ["the token has two lines", { value: Redacted.make("two\r\nlines") }],
     ["the identifier is blank", { serviceId: Redacted.make(" ") }],
     ["the token never expires", { expiresAt: Number.POSITIVE_INFINITY }],
     ["the time of the token is not a number", { receivedAt: Number.NaN }]
-  ])("%s", ([, content]) =>
-    Effect.gen(function*() {
-      expect(yield* decrypted(yield* sealedContent(content))).toEqual(Option.none())
-    }))
+  ])("%s", function*([, content]) {
+    const { decrypt, encrypt } = yield* sealOf()
+    const entry = yield* encrypt(new AccessToken.AccessToken({ ...token, scope: Option.none(), ...content }))
+    expect(yield* decrypt(entry)).toEqual(Option.none())
+  })
 })
