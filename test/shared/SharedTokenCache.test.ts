@@ -1,41 +1,41 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
+import { arranged } from "../support/doubles/arranged.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import * as Time from "../support/doubles/Time.js"
-import { laws } from "../system/laws/cacheLaws.js"
+import { laws } from "./cacheLaws.js"
 
-const opened = Effect.provide(SharedTokenCache.SharedTokenCache, Layer.fresh(SharedTokenCache.layerMemory))
+const layer = Layer.fresh(SharedTokenCache.layerMemory)
+
+const test = arranged(SharedTokenCache.SharedTokenCache, layer)
 
 describe("SharedTokenCache in memory", () => {
-  it.effect.each(laws.map(({ holds, title }) => [title, holds] as const))(
+  test.each(laws.map(({ holds, title }) => [title, holds] as const))(
     "%s",
-    ([, holds]) => Effect.flatMap(opened, (cache) => holds(cache, Time.pass))
+    ([, holds], cache) => holds(cache, Time.pass)
   )
 
-  it.effect.each([[3_600_000], [-3_600_000]] as const)(
+  test.each([[3_600_000], [-3_600_000]] as const)(
     "setting the clock by %d ms affects neither leases nor entries",
-    ([wall]) =>
-      Effect.gen(function*() {
-        const clock = ManualClock.besides(yield* Effect.clock)
-        const cache = yield* opened
-        const seen = Effect.withClock(Effect.all([cache.read("name"), cache.lease("name", "other", 1_000)]), clock)
-        yield* Effect.withClock(cache.lease("name", "owner", 1_000), clock)
-        yield* Effect.withClock(cache.write("name", "entry", { owner: "owner", timeToLive: 1_000 }), clock)
-        clock.wall = wall
-        const during = yield* seen
-        yield* Time.pass(1_000)
-        expect([during, yield* seen]).toEqual([[Option.some("entry"), false], [Option.none(), true]])
-      })
+    function*([wall], cache) {
+      const clock = ManualClock.besides(yield* Effect.clock)
+      const seen = Effect.withClock(Effect.all([cache.read("name"), cache.lease("name", "other", 1_000)]), clock)
+      yield* Effect.withClock(cache.lease("name", "owner", 1_000), clock)
+      yield* Effect.withClock(cache.write("name", "entry", { owner: "owner", timeToLive: 1_000 }), clock)
+      clock.wall = wall
+      const during = yield* seen
+      yield* Time.pass(1_000)
+      expect([during, yield* seen]).toEqual([[Option.some("entry"), false], [Option.none(), true]])
+    }
   )
 
-  it.effect("each build of the layer creates a separate cache", () =>
-    Effect.gen(function*() {
-      const [one, two] = yield* Effect.all([opened, opened])
-      yield* one.lease("name", "owner", 1_000)
-      yield* one.write("name", "entry", { owner: "owner", timeToLive: 1_000 })
-      expect(yield* two.read("name")).toEqual(Option.none())
-    }))
+  test("each build of the layer creates a separate cache", function*(one) {
+    const two = yield* Effect.provide(SharedTokenCache.SharedTokenCache, layer)
+    yield* one.lease("name", "owner", 1_000)
+    yield* one.write("name", "entry", { owner: "owner", timeToLive: 1_000 })
+    expect(yield* two.read("name")).toEqual(Option.none())
+  })
 })
 
 describe("SharedTokenCacheError", () => {

@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs"
 import { inspect } from "node:util"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Config, ConfigProvider, Context, Effect, Inspectable, Layer, Option, Redacted } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import * as Five from "ioredis"
 import * as Oldest from "ioredis-5-4"
 import * as Six from "ioredis-6"
-import { laws } from "../laws/cacheLaws.js"
+import { laws } from "../../shared/cacheLaws.js"
+import { test, testLive } from "../../support/doubles/arranged.js"
 import * as RedisCluster from "./RedisCluster.js"
 import * as RedisServer from "./RedisServer.js"
 import * as TcpProxy from "./TcpProxy.js"
@@ -68,127 +69,130 @@ const written = (cache: SharedTokenCache.Service, of = name) =>
 
 describeWithRedis("RedisTokenCache", () => {
   for (const { cluster, redis, version } of versions) {
-    it.scopedLive.each(laws.map(({ holds, title }) => [title, holds] as const))(
+    testLive.each(laws.map(({ holds, title }) => [title, holds] as const))(
       `%s (${version})`,
-      ([, holds]) =>
-        Effect.gen(function*() {
-          const { port } = yield* RedisServer.make()
-          const client = yield* opened(() => redis({ port }))
-          yield* holds(yield* cacheOf(RedisTokenCache.layerFromClient(client)), Effect.sleep)
-        })
+      function*([, holds]) {
+        const { port } = yield* RedisServer.make()
+        const client = yield* opened(() => redis({ port }))
+        const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client))
+        yield* Effect.gen(() => holds(cache, Effect.sleep))
+      }
     )
 
-    it.scopedLive.each([
+    testLive.each([
       { stringNumbers: true },
       { enableAutoPipelining: true },
       { commandTimeout: 5_000 }
     ])(
       `layerFromClient works with a client that has a keyPrefix and %j (${version})`,
-      (options) =>
-        Effect.gen(function*() {
-          const server = yield* RedisServer.make()
-          const client = yield* opened(() => redis({ port: server.port, keyPrefix: "app:", ...options }))
-          const keys = yield* Effect.scoped(Effect.gen(function*() {
-            const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client, { prefix: "p:" }))
-            expect(yield* written(cache)).toBe(true)
-            expect(yield* cache.read(name)).toEqual(Option.some("one"))
-            const whileLeased = yield* keysOf(server)
-            yield* cache.release(name, "first")
-            return [whileLeased, yield* keysOf(server)]
-          }))
-          expect(keys).toEqual([[`app:p:{${name}}:lease`, `app:p:{${name}}:token`], [`app:p:{${name}}:token`]])
-          expect(yield* Effect.promise(() => client.call("PING"))).toBe("PONG")
-        })
+      function*(options) {
+        const server = yield* RedisServer.make()
+        const client = yield* opened(() => redis({ port: server.port, keyPrefix: "app:", ...options }))
+        const keys = yield* Effect.scoped(Effect.gen(function*() {
+          const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client, { prefix: "p:" }))
+          expect(yield* written(cache)).toBe(true)
+          expect(yield* cache.read(name)).toEqual(Option.some("one"))
+          const whileLeased = yield* keysOf(server)
+          yield* cache.release(name, "first")
+          return [whileLeased, yield* keysOf(server)]
+        }))
+        expect(keys).toEqual([[`app:p:{${name}}:lease`, `app:p:{${name}}:token`], [`app:p:{${name}}:token`]])
+        expect(yield* Effect.promise(() => client.call("PING"))).toBe("PONG")
+      }
     )
 
-    it.scopedLive(`both keys of a name are on the same node of a cluster (${version})`, () =>
-      Effect.gen(function*() {
-        const nodes = yield* RedisCluster.make
-        const client = yield* opened(() => cluster(nodes.map(({ port }) => ({ host: "127.0.0.1", port }))))
-        const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client))
-        const names = Array.from({ length: 30 }, (_, index) => `name-${index}`)
-        expect(yield* Effect.forEach(names, (name) => written(cache, name))).toEqual(names.map(() => true))
-        const counts = (yield* Effect.forEach(nodes, keysOf)).map((keys) => keys.length)
-        expect([counts.reduce((a, b) => a + b), counts.every((count) => count > 0)]).toEqual([60, true])
-      }))
+    testLive(`both keys of a name are on the same node of a cluster (${version})`, function*() {
+      const nodes = yield* RedisCluster.make
+      const client = yield* opened(() => cluster(nodes.map(({ port }) => ({ host: "127.0.0.1", port }))))
+      const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client))
+      const names = Array.from({ length: 30 }, (_, index) => `name-${index}`)
+      expect(yield* Effect.forEach(names, (name) => written(cache, name))).toEqual(names.map(() => true))
+      const counts = (yield* Effect.forEach(nodes, keysOf)).map((keys) => keys.length)
+      expect([counts.reduce((a, b) => a + b), counts.every((count) => count > 0)]).toEqual([60, true])
+    })
   }
 
-  it.scopedLive("layer opens one connection and closes it on shutdown", () =>
-    Effect.gen(function*() {
-      const server = yield* RedisServer.make()
-      const clients = Effect.map(server.command("CLIENT", "LIST"), (list) => String(list).trim().split("\n").length)
-      const [before, meanwhile] = yield* Effect.scoped(
-        Effect.gen(function*() {
-          const before = yield* clients
-          yield* written(yield* cacheOf(RedisTokenCache.layer({ url: server.url })))
-          return [before, yield* clients]
-        })
-      )
-      yield* Effect.repeat(clients, { until: (count) => count === before }).pipe(Effect.timeout("5 seconds"))
-      expect([before, meanwhile]).toEqual([1, 2])
-    }))
+  testLive("layer opens one connection and closes it on shutdown", function*() {
+    const server = yield* RedisServer.make()
+    const clients = Effect.map(server.command("CLIENT", "LIST"), (list) => String(list).trim().split("\n").length)
+    const [before, meanwhile] = yield* Effect.scoped(
+      Effect.gen(function*() {
+        const before = yield* clients
+        yield* written(yield* cacheOf(RedisTokenCache.layer({ url: server.url })))
+        return [before, yield* clients]
+      })
+    )
+    yield* Effect.repeat(clients, { until: (count) => count === before }).pipe(Effect.timeout("5 seconds"))
+    expect([before, meanwhile]).toEqual([1, 2])
+  })
 
-  it.scopedLive("an oversized entry is not read completely", () =>
-    Effect.gen(function*() {
-      const server = yield* RedisServer.make()
-      const proxy = yield* TcpProxy.make(server.port)
-      yield* server.command("SET", `nutrition-advisor:{${name}}:token`, "A".repeat(1_000_000))
-      yield* (yield* cacheOf(RedisTokenCache.layer({ url: proxy.url }))).read(name)
-      expect((yield* proxy.recorded).length).toBeLessThan(40_000)
-    }))
+  testLive("an oversized entry is not read completely", function*() {
+    const server = yield* RedisServer.make()
+    const proxy = yield* TcpProxy.make(server.port)
+    yield* server.command("SET", `nutrition-advisor:{${name}}:token`, "A".repeat(1_000_000))
+    yield* (yield* cacheOf(RedisTokenCache.layer({ url: proxy.url }))).read(name)
+    expect((yield* proxy.recorded).length).toBeLessThan(40_000)
+  })
 
-  it.scopedLive("an ACL user with the rules of docs/sharing.md can make every call", () =>
-    Effect.gen(function*() {
-      const server = yield* RedisServer.make()
-      const rules = readFileSync(new URL("../../../docs/sharing.md", import.meta.url), "utf8")
-        .match(/'~nutrition-advisor:\*' -@all .*$/m)?.[0].replaceAll("'", "").split(" ") ?? []
-      yield* server.command("ACL", "SETUSER", "advisor", "on", ">secret", "resetkeys", "resetchannels", ...rules)
-      const url = Redacted.make(`redis://advisor:secret@127.0.0.1:${server.port}`)
-      const cache = yield* cacheOf(RedisTokenCache.layer({ url }))
-      expect(yield* written(cache)).toBe(true)
-      yield* cache.release(name, "first")
-      expect(yield* cache.read(name)).toEqual(Option.some("one"))
-    }))
+  testLive("an ACL user with the rules of docs/sharing.md can make every call", function*() {
+    const server = yield* RedisServer.make()
+    const rules = readFileSync(new URL("../../../docs/sharing.md", import.meta.url), "utf8")
+      .match(/'~nutrition-advisor:\*' -@all .*$/m)?.[0].replaceAll("'", "").split(" ") ?? []
+    yield* server.command("ACL", "SETUSER", "advisor", "on", ">secret", "resetkeys", "resetchannels", ...rules)
+    const url = Redacted.make(`redis://advisor:secret@127.0.0.1:${server.port}`)
+    const cache = yield* cacheOf(RedisTokenCache.layer({ url }))
+    expect(yield* written(cache)).toBe(true)
+    yield* cache.release(name, "first")
+    expect(yield* cache.read(name)).toEqual(Option.some("one"))
+  })
+
+  testLive("layerConfig reads the URL from its variable, and a given prefix overrides its variable", function*() {
+    const server = yield* RedisServer.make()
+    const variables = new Map([
+      ["NUTRITION_ADVISOR_REDIS_URL", Redacted.value(server.url)],
+      ["NUTRITION_ADVISOR_REDIS_PREFIX", "ours:"]
+    ])
+    const layer = RedisTokenCache.layerConfig({ prefix: Config.succeed("given:") })
+    yield* written(yield* Effect.withConfigProvider(cacheOf(layer), ConfigProvider.fromMap(variables)))
+    expect(yield* keysOf(server)).toEqual([`given:{${name}}:lease`, `given:{${name}}:token`])
+  })
 })
 
 describeWithRedis("RedisTokenCache: failed call", () => {
-  it.scopedLive.each<readonly [string, (server: RedisServer.RedisServer) => Effect.Effect<unknown>]>([
+  testLive.each<readonly [string, (server: RedisServer.RedisServer) => Effect.Effect<unknown>]>([
     ["ECONNREFUSED", ({ stop }) => stop],
     ["READONLY", ({ command }) => command("REPLICAOF", "127.0.0.1", 1)],
     ["OOM", ({ command }) => command("CONFIG", "SET", "maxmemory", "1")],
     ["NOAUTH", ({ command }) => command("CONFIG", "SET", "requirepass", "x")]
-  ])("the error has the code %s", ([code, happens]) =>
-    Effect.gen(function*() {
-      const server = yield* RedisServer.make()
-      const cache = yield* cacheOf(RedisTokenCache.layer({ url: server.url }))
-      yield* happens(server)
-      expect(yield* Effect.flip(cache.lease(name, "first", minute))).toMatchObject({ reason: "Unavailable", code })
-    }))
+  ])("the error has the code %s", function*([code, happens]) {
+    const server = yield* RedisServer.make()
+    const cache = yield* cacheOf(RedisTokenCache.layer({ url: server.url }))
+    yield* happens(server)
+    expect(yield* Effect.flip(cache.lease(name, "first", minute))).toMatchObject({ reason: "Unavailable", code })
+  })
 
-  it.scopedLive("the error contains neither address nor password", () =>
-    Effect.gen(function*() {
-      const port = yield* RedisServer.freePort
-      const url = Redacted.make(`redis://advisor:secret-1@127.0.0.1:${port}`)
-      const exit = yield* Effect.exit((yield* cacheOf(RedisTokenCache.layer({ url }))).read(name))
-      const shown = [Inspectable.toStringUnknown(exit), inspect(exit, { depth: 9 })].join()
-      expect(shown).toContain("ECONNREFUSED")
-      for (const text of ["secret-1", String(port)]) expect(shown).not.toContain(text)
-    }))
+  testLive("the error contains neither address nor password", function*() {
+    const port = yield* RedisServer.freePort
+    const url = Redacted.make(`redis://advisor:secret-1@127.0.0.1:${port}`)
+    const exit = yield* Effect.exit((yield* cacheOf(RedisTokenCache.layer({ url }))).read(name))
+    const shown = [Inspectable.toStringUnknown(exit), inspect(exit, { depth: 9 })].join()
+    expect(shown).toContain("ECONNREFUSED")
+    for (const text of ["secret-1", String(port)]) expect(shown).not.toContain(text)
+  })
 
-  it.scoped.each<readonly [string, unknown, (cache: SharedTokenCache.Service) => Effect.Effect<unknown, unknown>]>([
+  test.each<readonly [string, unknown, (cache: SharedTokenCache.Service) => Effect.Effect<unknown, unknown>]>([
     ["read", 5, (cache) => cache.read(name)],
     ["read", null, (cache) => cache.read(name)],
     ["lease", "held", (cache) => cache.lease(name, "first", minute)],
     ["write", "OK", (cache) => cache.write(name, "one", first)]
-  ])("the error has the code UnexpectedReply if the reply to %s is %j", ([, reply, call]) =>
-    Effect.gen(function*() {
-      const cache = yield* cacheOf(RedisTokenCache.layerFromClient({ call: async () => reply }))
-      expect(yield* Effect.flip(call(cache))).toMatchObject({ reason: "Unavailable", code: "UnexpectedReply" })
-    }))
+  ])("the error has the code UnexpectedReply if the reply to %s is %j", function*([, reply, call]) {
+    const cache = yield* cacheOf(RedisTokenCache.layerFromClient({ call: async () => reply }))
+    expect(yield* Effect.flip(call(cache))).toMatchObject({ reason: "Unavailable", code: "UnexpectedReply" })
+  })
 })
 
 describe("RedisTokenCache: settings", () => {
-  it.scoped.each([
+  test.each([
     "http://127.0.0.1:6379/secret-1",
     "secret-1",
     "redis://user:secret-1@127.0.0.1:port",
@@ -196,16 +200,15 @@ describe("RedisTokenCache: settings", () => {
     "redis://user:12#secret-1@127.0.0.1:6379",
     "redis://127.0.0.1:6379/secret-1",
     "redis://127.0.0.1:6379?db=secret-1"
-  ])("the URL %j is rejected, and the error does not contain it", (url) =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url: Redacted.make(url) })))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "url" })
-      expect(inspect(error, { depth: 9 })).not.toContain("secret-1")
-    }))
+  ])("the URL %j is rejected, and the error does not contain it", function*(url) {
+    const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url: Redacted.make(url) })))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field: "url" })
+    expect(inspect(error, { depth: 9 })).not.toContain("secret-1")
+  })
 
   const url = Redacted.make("redis://127.0.0.1:1")
 
-  it.scoped.each<readonly [string, object, Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>]>([
+  test.each<readonly [string, object, Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>]>([
     [
       "a database that is not a number, which would crash the process,",
       { field: "redis.db" },
@@ -222,22 +225,7 @@ describe("RedisTokenCache: settings", () => {
       { field: "prefix" },
       RedisTokenCache.layerFromClient({ call: async () => "" }, { prefix: "app}" })
     ]
-  ])("%s is rejected", ([, error, layer]) =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flip(cacheOf(layer))).toMatchObject({ _tag: "ConfigurationError", ...error })
-    }))
-})
-
-describeWithRedis("RedisTokenCache.layerConfig", () => {
-  it.scopedLive("the URL is read from its variable, and a given prefix overrides its variable", () =>
-    Effect.gen(function*() {
-      const server = yield* RedisServer.make()
-      const variables = new Map([
-        ["NUTRITION_ADVISOR_REDIS_URL", Redacted.value(server.url)],
-        ["NUTRITION_ADVISOR_REDIS_PREFIX", "ours:"]
-      ])
-      const layer = RedisTokenCache.layerConfig({ prefix: Config.succeed("given:") })
-      yield* written(yield* Effect.withConfigProvider(cacheOf(layer), ConfigProvider.fromMap(variables)))
-      expect(yield* keysOf(server)).toEqual([`given:{${name}}:lease`, `given:{${name}}:token`])
-    }))
+  ])("%s is rejected", function*([, error, layer]) {
+    expect(yield* Effect.flip(cacheOf(layer))).toMatchObject({ _tag: "ConfigurationError", ...error })
+  })
 })
