@@ -2,7 +2,7 @@ import { inspect } from "node:util"
 import { HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import type { Context } from "effect"
-import { Clock, Effect, Either, Fiber, Layer, Logger, Option, Random, Stream } from "effect"
+import { Clock, Effect, Fiber, Layer, Logger, Option, Random, Stream } from "effect"
 import { NutritionAdvisor, SharedTokenCache, type TokenProvider } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -10,6 +10,7 @@ import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
 import { quiet, settle } from "../support/doubles/CacheDouble.js"
 import { added } from "../support/doubles/counters.js"
+import { endOf } from "../support/doubles/endOf.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
 import { counters, revoke } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
@@ -29,15 +30,7 @@ const searchOf = (replica: Replica) => Effect.provide(NutritionAdvisor.search("a
 
 const from = (replica: Replica) => settle(searchOf(replica))
 
-/** How a search ends: with the tag and the reason of its error, or with "success". */
-const endOf = (replica: Replica) =>
-  Effect.map(
-    Effect.either(from(replica)),
-    Either.match({
-      onLeft: (error) => "reason" in error ? `${error._tag} ${error.reason}` : error._tag,
-      onRight: () => "success"
-    })
-  )
+const searchEnd = (replica: Replica) => Effect.map(Effect.exit(from(replica)), endOf)
 
 /** The calls of the service that an effect makes. */
 const spent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -76,7 +69,7 @@ describe("sharing: replicas", () => {
       yield* Time.pass("1 hour")
       yield* revoke
       yield* from(first)
-      expect(yield* spent(endOf(second))).toEqual({ result: "success", exchanges: 0, sends: 2 })
+      expect(yield* spent(searchEnd(second))).toEqual({ result: "Success", exchanges: 0, sends: 2 })
     }
   })
 
@@ -100,11 +93,11 @@ describe("sharing: replicas", () => {
     yield* from(one)
     yield* simulator.provoke("token", "server-error")
     yield* revoke
-    const ends = yield* Effect.replicateEffect(Effect.zipLeft(endOf(one), Time.pass("1 second")), 60)
+    const ends = yield* Effect.replicateEffect(Effect.zipLeft(searchEnd(one), Time.pass("1 second")), 60)
     expect(new Set(ends)).toEqual(new Set(["ServerError", "Forbidden CoolingDown"]))
     yield* simulator.recover
     yield* Time.pass("1 minute")
-    expect(yield* endOf(one)).toBe("success")
+    expect(yield* searchEnd(one)).toBe("Success")
   })
 })
 
@@ -120,7 +113,7 @@ test(
     for (const operation of Cache.operations) yield* cache.behaveAlways(operation, Cache.takes(900))
     yield* simulator.setLatency("token", "9.9 seconds")
     const started = yield* Clock.currentTimeMillis
-    expect(yield* endOf(before)).toBe("success")
+    expect(yield* searchEnd(before)).toBe("Success")
     expect((yield* Clock.currentTimeMillis) - started).toBeGreaterThan(35_000)
   }
 )
@@ -129,7 +122,7 @@ describe("sharing: a rejected token of a peer", () => {
   test("the request is sent a third time, after one exchange", function*() {
     const { second } = yield* outdated
     const counted = yield* added(
-      Effect.map(spent(endOf(second)), (all) => expect(all).toEqual({ result: "success", exchanges: 1, sends: 3 })),
+      Effect.map(spent(searchEnd(second)), (all) => expect(all).toEqual({ result: "Success", exchanges: 1, sends: 3 })),
       "rejections_total"
     )
     expect(counted).toEqual({ AcceptedAfterRenewal: 1 })
@@ -138,8 +131,8 @@ describe("sharing: a rejected token of a peer", () => {
   test("if every token is rejected, a search fails with Forbidden after three requests and one exchange", function*() {
     const { second, simulator } = yield* outdated
     yield* simulator.respondAlways("search", { status: 403 })
-    expect(yield* spent(endOf(second))).toEqual({ result: "Forbidden RejectedAgain", exchanges: 1, sends: 3 })
-    expect(yield* spent(endOf(second))).toEqual({ result: "Forbidden CoolingDown", exchanges: 0, sends: 1 })
+    expect(yield* spent(searchEnd(second))).toEqual({ result: "Forbidden RejectedAgain", exchanges: 1, sends: 3 })
+    expect(yield* spent(searchEnd(second))).toEqual({ result: "Forbidden CoolingDown", exchanges: 0, sends: 1 })
   })
 
   const post = (replica: Replica, request: HttpClientRequest.HttpClientRequest) =>
@@ -172,7 +165,7 @@ test("sharing: a Redis that rejects commands is skipped, and its password is not
   const redis = RedisTokenCache.layerFromClient({ call: () => Promise.reject(error) })
   const logger = Logger.replace(Logger.defaultLogger, Logger.make((entry) => void lines.push(entry)))
   const here = yield* Effect.provide(replica(), Layer.merge(redis, logger))
-  expect(yield* endOf(here)).toBe("success")
+  expect(yield* searchEnd(here)).toBe("Success")
   expect(inspect(lines, { depth: 9 })).toContain("(WRONGPASS)")
   expect(inspect(lines, { depth: 9 })).not.toContain("redis-word")
 })
