@@ -125,9 +125,6 @@ export const play = async (plan: Plan) => {
   const replicaHours = plan.size * plan.duration / (60 * minute)
   return {
     violations: violations.slice(0, 5).map((violation) => `SEED=${plan.seed} ${violation}`),
-    exchanges: service.exchanges.length,
-    searches: fleet.succeeded,
-    incidents,
     cacheCallsPerReplicaHour: cache.calls / replicaHours
   }
 }
