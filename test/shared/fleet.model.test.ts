@@ -1,7 +1,7 @@
 /** Random histories of a fleet. RUNS=10 plays a hundred; a failure names its seed, and SEED= plays that one. */
 import { describe, expect, it } from "vitest"
 import { runs } from "../support/doubles/runs.js"
-import { type Plan, play } from "../support/fleet/history.js"
+import { type FleetPlan, play } from "../support/fleet/history.js"
 import * as PlainCrypto from "../support/fleet/PlainCrypto.js"
 
 const minute = 60_000
@@ -12,10 +12,10 @@ const seeds = process.env["SEED"] === undefined
   ? Array.from({ length: runs(10) }, (_, index) => String(index + 1))
   : [process.env["SEED"]]
 
-const plan: Plan = { seed: "", size: 12, duration: hour, life: 30 * minute, pause: 30_000, trouble: "None" }
+const plan: FleetPlan = { seed: "", size: 12, duration: hour, life: 30 * minute, pause: 30_000, trouble: "None" }
 
 describe.each(seeds)("fleet: history %s", (seed) => {
-  it.each<readonly [string, Partial<Plan>]>([
+  it.each<readonly [string, Partial<FleetPlan>]>([
     ["deploys, restarts and revocations", {}],
     ["cache outages", { trouble: "Cache" }],
     ["outages of cache and token route", { trouble: "All" }],

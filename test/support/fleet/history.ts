@@ -6,7 +6,7 @@ const second = 1_000
 
 const minute = 60 * second
 
-export interface Plan {
+export interface FleetPlan {
   readonly seed: string
   readonly size: number
   /** In milliseconds. */
@@ -19,7 +19,7 @@ export interface Plan {
 }
 
 /** How many incidents of each kind a history has. */
-interface Incidents {
+interface IncidentCounts {
   revocations: number
   cache: number
   route: number
@@ -27,30 +27,30 @@ interface Incidents {
   routeMillis: number
 }
 
-type Happens = (fleet: Fleet, incidents: Incidents, random: (from: number, to: number) => number) => void
+type Incident = (fleet: Fleet, counts: IncidentCounts, random: (from: number, to: number) => number) => void
 
-const revoke: Happens = ({ service }, incidents) => {
-  incidents.revocations += 1
+const revoke: Incident = ({ service }, counts) => {
+  counts.revocations += 1
   service.revoke()
 }
 
-const restart: Happens = (fleet, _, random) => {
+const restart: Incident = (fleet, _, random) => {
   const ids = [...fleet.replicas.keys()]
   const id = ids[Math.floor(random(0, ids.length))]
   if (id !== undefined) fleet.restart(id, random(1, 10) * second)
 }
 
-const deploy: Happens = (fleet, _, random) => {
+const deploy: Incident = (fleet, _, random) => {
   const ids = [...fleet.replicas.keys()]
   const step = random(1, 3) * minute / ids.length
   ids.forEach((id, index) => fleet.time.after(index * step, () => fleet.restart(id, 2 * second)))
 }
 
-const healthy: ReadonlyArray<Happens> = [revoke, restart, restart, deploy]
+const healthy: ReadonlyArray<Incident> = [revoke, restart, restart, deploy]
 
 /** The cache fails in some way for some time. */
-const cacheTrouble: Happens = ({ cache, replicas, time }, incidents, random) => {
-  incidents.cache += 1
+const cacheTrouble: Incident = ({ cache, replicas, time }, counts, random) => {
+  counts.cache += 1
   const kind = random(0, 3)
   if (kind < 1) cache.isDown = true
   else if (kind < 2) cache.latency = random(100, 4_000)
@@ -62,15 +62,15 @@ const cacheTrouble: Happens = ({ cache, replicas, time }, incidents, random) => 
   })
 }
 
-const routeTrouble: Happens = ({ service, time }, incidents, random) => {
+const routeTrouble: Incident = ({ service, time }, counts, random) => {
   const millis = random(5, 180) * second
-  incidents.route += 1
-  incidents.routeMillis += millis
+  counts.route += 1
+  counts.routeMillis += millis
   service.setRoute(random(0, 2) < 1 ? "down" : "hangs")
   time.after(millis, () => service.setRoute("up"))
 }
 
-const repertoire: Record<Plan["trouble"], ReadonlyArray<Happens>> = {
+const incidentsOf: Record<FleetPlan["trouble"], ReadonlyArray<Incident>> = {
   None: healthy,
   Cache: [...healthy, cacheTrouble, cacheTrouble],
   All: [...healthy, cacheTrouble, routeTrouble]
@@ -80,23 +80,27 @@ const repertoire: Record<Plan["trouble"], ReadonlyArray<Happens>> = {
  * The exchanges that the rules of docs/sharing.md allow: one for each token that ends, each revocation, and each replica that stops
  * during an exchange; while the cache fails, one for each replica and token; while the token route fails, as many as without sharing.
  */
-const allowedExchanges = ({ duration, life, size }: Plan, { stopsDuringExchanges }: Fleet, incidents: Incidents) => {
-  const shared = 1 + Math.ceil(duration / (0.9 * life)) + incidents.revocations + stopsDuringExchanges
-  const alone = incidents.cache * size * 2
-  const whileRouteFails = size * (8 * incidents.route + incidents.routeMillis / (30 * second))
+const allowedExchanges = (
+  { duration, life, size }: FleetPlan,
+  { stopsDuringExchanges }: Fleet,
+  counts: IncidentCounts
+) => {
+  const shared = 1 + Math.ceil(duration / (0.9 * life)) + counts.revocations + stopsDuringExchanges
+  const alone = counts.cache * size * 2
+  const whileRouteFails = size * (8 * counts.route + counts.routeMillis / (30 * second))
   return shared + alone + whileRouteFails
 }
 
 /** Plays a history to its end: what was violated, and what it cost. */
-export const play = async (plan: Plan) => {
+export const play = async (plan: FleetPlan) => {
   const fleet = new Fleet({ seed: plan.seed, life: plan.life, skew: 5 * second })
   const between = (next: () => number) => (from: number, to: number) => from + (to - from) * next()
   const random = between(fleet.random)
   /** The same incidents at the same times, however large the fleet is. */
   const randomOfIncidents = between(seeded(`${plan.seed} incidents`).next)
-  const incidents: Incidents = { revocations: 0, cache: 0, route: 0, routeMillis: 0 }
+  const counts: IncidentCounts = { revocations: 0, cache: 0, route: 0, routeMillis: 0 }
   const end = plan.duration - 5 * minute
-  const events = repertoire[plan.trouble]
+  const incidents = incidentsOf[plan.trouble]
 
   const searchLater = (id: number) =>
     fleet.time.after(random(0, 2) * plan.pause, () => {
@@ -108,7 +112,7 @@ export const play = async (plan: Plan) => {
   const happenLater = () =>
     fleet.time.after(randomOfIncidents(1, 10) * minute, () => {
       if (fleet.time.now > end - 5 * minute) return
-      events[Math.floor(randomOfIncidents(0, events.length))]?.(fleet, incidents, randomOfIncidents)
+      incidents[Math.floor(randomOfIncidents(0, incidents.length))]?.(fleet, counts, randomOfIncidents)
       happenLater()
     })
 
@@ -119,9 +123,9 @@ export const play = async (plan: Plan) => {
   await fleet.finish()
 
   const { cache, failed, service, violations } = fleet
-  const allowed = allowedExchanges(plan, fleet, incidents)
+  const allowed = allowedExchanges(plan, fleet, counts)
   if (service.exchanges.length > allowed) violations.push(`${service.exchanges.length} exchanges, ${allowed} allowed`)
-  if (incidents.route === 0 && Object.keys(failed).length > 0) violations.push(`failed: ${JSON.stringify(failed)}`)
+  if (counts.route === 0 && Object.keys(failed).length > 0) violations.push(`failed: ${JSON.stringify(failed)}`)
   const replicaHours = plan.size * plan.duration / (60 * minute)
   return {
     violations: violations.slice(0, 5).map((violation) => `SEED=${plan.seed} ${violation}`),
