@@ -1,7 +1,7 @@
 /** The calls of a fleet to its cache and the token route, and the delays of its callers. */
 import { describe, expect, it } from "vitest"
-import { cacheTimeout, Fleet, lease, tokenTimeout } from "../support/fleet/Fleet.js"
 import * as PlainCrypto from "../support/fleet/PlainCrypto.js"
+import { cacheTimeout, lease, SimulatedFleet, tokenTimeout } from "../support/fleet/SimulatedFleet.js"
 
 const size = 60
 
@@ -11,23 +11,23 @@ const day = 86_400_000
 const shortLife = 200_000
 
 /** A test with a fleet that has started, but not searched. */
-const test = (title: string, play: (fleet: Fleet) => Promise<void>, life = day) =>
+const test = (title: string, play: (fleet: SimulatedFleet) => Promise<void>, life = day) =>
   it(title, () =>
     PlainCrypto.using(async () => {
-      const fleet = new Fleet({ seed: process.env["SEED"] ?? "1", life })
+      const fleet = new SimulatedFleet({ seed: process.env["SEED"] ?? "1", life })
       await fleet.startAll(size)
       await play(fleet)
       await fleet.finish()
       expect(fleet.violations).toEqual([])
     }))
 
-const searched = async (fleet: Fleet, millis: number) => {
+const searched = async (fleet: SimulatedFleet, millis: number) => {
   fleet.searchAll()
   await fleet.pass(millis)
 }
 
 /** Every replica has the same token, and a minute has passed. */
-const warm = async (fleet: Fleet) => {
+const warm = async (fleet: SimulatedFleet) => {
   await searched(fleet, 60_000)
   fleet.durations.length = 0
   return { calls: fleet.cache.calls, exchanges: fleet.service.exchanges.length }
@@ -57,7 +57,7 @@ describe("fleet: waiting for a peer", () => {
     "each replica gets the token within a second of the write, after an exchange of %d ms",
     (millis) =>
       PlainCrypto.using(async () => {
-        const fleet = new Fleet({ seed: String(millis), life: day })
+        const fleet = new SimulatedFleet({ seed: String(millis), life: day })
         await fleet.startAll(100)
         fleet.service.tokenMillis = millis
         await searched(fleet, millis + 3_000)
@@ -73,7 +73,7 @@ describe("fleet: waiting for a peer", () => {
     (left) =>
       PlainCrypto.using(async () => {
         for (const replicas of [1, 20]) {
-          const fleet = new Fleet({ seed: `${left} ${replicas}`, life: day })
+          const fleet = new SimulatedFleet({ seed: `${left} ${replicas}`, life: day })
           await fleet.startAll(replicas + 1)
           fleet.service.route = "hangs"
           const dying = fleet.replicas.get(replicas)
@@ -96,7 +96,7 @@ describe("fleet: waiting for a peer", () => {
 })
 
 describe("fleet: a cache that exceeds cacheTimeout or is gone", () => {
-  const failures: ReadonlyArray<readonly [string, (fleet: Fleet) => void]> = [
+  const failures: ReadonlyArray<readonly [string, (fleet: SimulatedFleet) => void]> = [
     ["is too slow", ({ cache }) => {
       cache.latency = 5 * cacheTimeout
     }],

@@ -1,7 +1,7 @@
 /** Replicas in their own processes, over a real Redis: what they cost is what the simulation in test/support/fleet says. */
 import { expect } from "@effect/vitest"
 import { Clock, Effect, Redacted } from "effect"
-import * as Fleet from "./fleet/Fleet.js"
+import * as ProcessFleet from "./fleet/ProcessFleet.js"
 import * as RedisServer from "./redis/RedisServer.js"
 import { simulated } from "./SimulatorOnPort.js"
 
@@ -17,7 +17,7 @@ RedisServer.describeWithRedis("fleet", () => {
     "fleet: with %d processes over %s, a cold start and a revocation cost one exchange, and a restart costs none",
     function*([size, ioredis], { baseUrl, simulator }) {
       const redis = yield* RedisServer.make()
-      const started = Fleet.start(size, ioredis, { baseUrl, redisUrl: Redacted.value(redis.url), clients: 1 })
+      const started = ProcessFleet.start(size, ioredis, { baseUrl, redisUrl: Redacted.value(redis.url), clients: 1 })
       const exchangesAfter = (fleet: Effect.Effect.Success<typeof started>) =>
         Effect.gen(function*() {
           expect(yield* fleet.search(10)).toEqual([])
@@ -37,7 +37,11 @@ RedisServer.describeWithRedis("fleet", () => {
     "fleet: an exchange costs each of 200 clients six cache calls, plus two per additional second",
     function*({ baseUrl, simulator }) {
       const redis = yield* RedisServer.make()
-      const fleet = yield* Fleet.start(4, "ioredis", { baseUrl, redisUrl: Redacted.value(redis.url), clients: 50 })
+      const fleet = yield* ProcessFleet.start(4, "ioredis", {
+        baseUrl,
+        redisUrl: Redacted.value(redis.url),
+        clients: 50
+      })
       yield* simulator.setLatency("token", "1 second")
 
       const searchAll = Effect.gen(function*() {

@@ -1,6 +1,6 @@
 /** What a fleet costs: the rows of the table in docs/sharing.md. */
-import { Fleet } from "./Fleet.js"
 import * as PlainCrypto from "./PlainCrypto.js"
+import { SimulatedFleet } from "./SimulatedFleet.js"
 
 const minute = 60_000
 
@@ -21,7 +21,7 @@ export interface Cost {
 /** An exchange takes one second, and a call to the cache one millisecond. The last two situations take 70 minutes. */
 export const costsOf = (replicas: number): Promise<ReadonlyArray<Cost>> =>
   PlainCrypto.using(async () => {
-    const fleet = new Fleet({ seed: "1", life })
+    const fleet = new SimulatedFleet({ seed: "1", life })
     const { cache, service, time } = fleet
     const costs: Array<Cost> = []
 

@@ -1,6 +1,6 @@
 /** A history of a fleet, drawn from a seed: what happens to replicas, service and cache, and what must hold whatever happens. */
 import { seeded } from "../doubles/runtime.js"
-import { Fleet } from "./Fleet.js"
+import { SimulatedFleet } from "./SimulatedFleet.js"
 
 const second = 1_000
 
@@ -27,7 +27,7 @@ interface IncidentCounts {
   routeMillis: number
 }
 
-type Incident = (fleet: Fleet, counts: IncidentCounts, random: (from: number, to: number) => number) => void
+type Incident = (fleet: SimulatedFleet, counts: IncidentCounts, random: (from: number, to: number) => number) => void
 
 const revoke: Incident = ({ service }, counts) => {
   counts.revocations += 1
@@ -82,7 +82,7 @@ const incidentsOf: Record<FleetPlan["trouble"], ReadonlyArray<Incident>> = {
  */
 const allowedExchanges = (
   { duration, life, size }: FleetPlan,
-  { stopsDuringExchanges }: Fleet,
+  { stopsDuringExchanges }: SimulatedFleet,
   counts: IncidentCounts
 ) => {
   const shared = 1 + Math.ceil(duration / (0.9 * life)) + counts.revocations + stopsDuringExchanges
@@ -93,7 +93,7 @@ const allowedExchanges = (
 
 /** Plays a history to its end: what was violated, and what it cost. */
 export const play = async (plan: FleetPlan) => {
-  const fleet = new Fleet({ seed: plan.seed, life: plan.life, skew: 5 * second })
+  const fleet = new SimulatedFleet({ seed: plan.seed, life: plan.life, skew: 5 * second })
   const between = (next: () => number) => (from: number, to: number) => from + (to - from) * next()
   const random = between(fleet.random)
   /** The same incidents at the same times, however large the fleet is. */

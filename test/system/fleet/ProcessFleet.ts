@@ -6,7 +6,7 @@ import { bundle } from "../bundle.js"
 import { repository } from "../Program.js"
 import type { Complaints, Settings } from "./replica.js"
 
-interface Fleet {
+interface ProcessFleet {
   /** Each client of each replica makes so many searches at once. */
   readonly search: (count: number) => Effect.Effect<Complaints>
   /** Lets all replicas end by themselves, and returns their exit codes. */
@@ -50,7 +50,7 @@ export const start = (
   size: number,
   ioredis: string,
   settings: Settings
-): Effect.Effect<Fleet, never, Scope.Scope> =>
+): Effect.Effect<ProcessFleet, never, Scope.Scope> =>
   Effect.gen(function*() {
     const program = yield* bundle("test/system/fleet/replica.ts", ioredis === "ioredis" ? {} : { ioredis })
     const args = [program, JSON.stringify(settings)]

@@ -53,7 +53,7 @@ interface Replica {
   readonly rejections: Map<string, number>
 }
 
-export class Fleet {
+export class SimulatedFleet {
   readonly time = new VirtualTime()
   readonly service: SimulatedService
   readonly cache = new SimulatedCache(this.time)
