@@ -4,9 +4,8 @@
  * @since 1.0.0
  * @module
  */
-import * as Headers from "@effect/platform/Headers"
-import * as HttpClient from "@effect/platform/HttpClient"
-import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as Headers from "@effect/platform/Headers"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as UrlParams from "@effect/platform/UrlParams"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import type * as Config from "effect/Config"
@@ -16,22 +15,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { toPlatform } from "./internal/http/platform/wholeResponse.js"
-import * as Send from "./internal/http/send.js"
-import * as ServiceResponse from "./internal/http/serviceResponse.js"
-import * as Timeouts from "./internal/http/timeouts.js"
 import * as Environment from "./internal/options/environment.js"
-import * as Authorized from "./internal/request/authorized.js"
-import * as Build from "./internal/request/build.js"
-import { makeDecode } from "./internal/request/decode.js"
-import * as Metrics from "./internal/request/metrics.js"
-import { makeRunner } from "./internal/request/run.js"
-import { withIteratorsRead, withOptions } from "./internal/request/searchOptions.js"
-import * as TokenSource from "./internal/request/tokenSource.js"
-import type { RunInBackground } from "./internal/runtime/background.js"
+import * as Client from "./internal/request/client.js"
+import { withIteratorsRead } from "./internal/request/searchOptions.js"
 import * as Background from "./internal/runtime/background.js"
 import * as Settings from "./internal/settings/settings.js"
-import { serverAttributes } from "./internal/telemetry/span.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
 import type * as SharedTokenIssuer from "./SharedTokenIssuer.js"
@@ -112,101 +100,10 @@ export class NutritionAdvisor
  */
 export interface Options extends Settings.ExchangeOptions, Settings.DataOptions {}
 
-const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
-
-/** The platform redacts the header of the customer identifier in everything that it prints, while the client is open. */
-const redactingServiceId = ({ serviceIdHeader }: Settings.DataSettings) => {
-  const withServiceId = (names: ReadonlyArray<string | RegExp>) =>
-    names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader]
-  return <I, E, R>(
-    context: Effect.Effect<Context.Context<I>, E, R>
-  ): Effect.Effect<Context.Context<I>, E, R | Scope.Scope> =>
-    Effect.zipRight(Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId), context)
-}
-
-/** Builds the client from a TokenProvider and the HttpClient in the context. */
-const fromTokens = (
-  settings: Settings.DataSettings,
-  tokens: TokenProvider.Service,
-  run: RunInBackground
-): Effect.Effect<Service, never, HttpClient.HttpClient | Scope.Scope> =>
-  Effect.gen(function*() {
-    const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
-    const send = Send.make(yield* HttpClient.HttpClient, timeouts)
-    const authorized = Authorized.make(settings, tokens, send)
-    const server = serverAttributes(settings.baseUrl)
-    const runSearch = makeRunner("search", server)
-    const runRequest = makeRunner("request", server)
-    Metrics.start()
-
-    /** The request is built at once: an option that is an iterator could not be read again. */
-    const searchWith = <A, R>(
-      term: string,
-      given: SearchOptions | undefined,
-      decode: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
-    ) => {
-      const built = withOptions(given, (options) => Build.search(settings, term, options))
-      return runSearch(
-        searchAttributes,
-        (context) => Effect.flatMap(built, (request) => Effect.flatMap(authorized(context, request), decode))
-      )
-    }
-
-    const execute = (request: HttpClientRequest.HttpClientRequest) =>
-      runRequest({ "http.request.method": request.method }, (context) =>
-        Build.request(settings, request).pipe(
-          Effect.flatMap((built) =>
-            Effect.map(
-              authorized(context, built),
-              (response) => toPlatform(Build.withoutToken(settings, request), built, response)
-            )
-          )
-        ))
-
-    return {
-      search: (term, options) => searchWith(term, options, ServiceResponse.json),
-      searchAs: (schema) => {
-        const decode = makeDecode(schema)
-        const decodedOf = (response: ServiceResponse.ServiceResponse) =>
-          Effect.flatMap(ServiceResponse.json(response), (json) =>
-            decode(json, ServiceResponse.fieldsWithoutBody(response)))
-        return (term, options) =>
-          searchWith(term, options, decodedOf)
-      },
-      httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
-        Effect.flatMap(execute),
-        Effect.succeed
-      )
-    }
-  })
-
-/** Builds a client and its TokenProvider. */
-const clientOver = <S extends Settings.DataSettings, R>(settings: S, source: TokenSource.TokenSource<S, R>) =>
-  Effect.gen(function*() {
-    const run = yield* Background.make
-    const tokens = yield* source(settings, run)
-    const service = yield* fromTokens(settings, tokens, run)
-    return Context.make(NutritionAdvisor, service).pipe(Context.add(TokenProvider.TokenProvider, tokens))
-  }).pipe(redactingServiceId(settings))
-
-type Client = Context.Context<NutritionAdvisor | TokenProvider.TokenProvider>
-
-/**
- * Builds what `layer` provides, without a layer of its own: for a backend with thousands of clients, since each layer keeps some kB alive.
- * @internal
- */
-export const fromSettings = (
-  settings: Settings.ClientSettings
-): Effect.Effect<Client, never, HttpClient.HttpClient | Scope.Scope> => clientOver(settings, TokenSource.own)
-
-/** Builds what `layerShared` provides. @internal */
-export const fromSharedSettings = (
-  settings: Settings.SharedClientSettings
-): Effect.Effect<Client, never, HttpClient.HttpClient | SharedTokenCache | Scope.Scope> =>
-  clientOver(settings, TokenSource.shared)
-
-const build = (options: Options): Effect.Effect<Client, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
-  Effect.flatMap(Effect.suspend(() => Settings.parseClient(options)), fromSettings)
+const build = (
+  options: Options
+): Effect.Effect<Client.Client, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.flatMap(Effect.suspend(() => Settings.parseClient(options)), Client.fromSettings)
 
 /**
  * A layer with a client that uses the TokenProvider in the context, for example your own, or a test double. Options of the exchange are
@@ -220,10 +117,7 @@ export const layerWithoutTokens = (
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
   Layer.scopedContext(Effect.gen(function*() {
     const settings = yield* Settings.parseData(options)
-    const service = fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
-    return yield* Effect.map(service, (service) => Context.make(NutritionAdvisor, service)).pipe(
-      redactingServiceId(settings)
-    )
+    return yield* Client.fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
   }))
 
 /**
@@ -275,7 +169,7 @@ export const layerShared = (
   HttpClient.HttpClient | SharedTokenCache
 > =>
   Layer.scopedContext(
-    Effect.flatMap(Effect.suspend(() => Settings.parseSharedClient(options)), fromSharedSettings)
+    Effect.flatMap(Effect.suspend(() => Settings.parseSharedClient(options)), Client.fromSharedSettings)
   )
 
 /**

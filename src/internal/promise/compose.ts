@@ -5,7 +5,7 @@ import * as Either from "effect/Either"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Scheduler from "effect/Scheduler"
-import * as NutritionAdvisor from "../../NutritionAdvisor.js"
+import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { ConfigurationError } from "../../NutritionAdvisorError.js"
 import type { ClientOptions } from "../../promise/Client.js"
 import * as RequestRetry from "../../RequestRetry.js"
@@ -14,13 +14,14 @@ import * as Throttle from "../../Throttle.js"
 import { hasFetch } from "../http/platform/webFetch.js"
 import { check, type Checked } from "../options/check.js"
 import { type Declarations, parse } from "../options/declarations.js"
+import { fromSettings, fromSharedSettings } from "../request/client.js"
 import { hasMethod } from "../runtime/hasMethod.js"
 import type { Services } from "./calls.js"
 import { asConfigurationError } from "./configError.js"
 import * as Logger from "./logger.js"
 import { type AdvisorOptions, readSettings, readSharedSettings } from "./settings.js"
 
-type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, ConfigurationError, NutritionAdvisor.NutritionAdvisor>
+type Around = Layer.Layer<NutritionAdvisor, ConfigurationError, NutritionAdvisor>
 
 /** Returns the layer if its option is on. An error names the option and its field, such as "retry.times". */
 const wrap = <O extends object>(
@@ -67,13 +68,13 @@ const checkLogger = (logger: ClientOptions["logger"]) =>
 
 const clientOf = (given: AdvisorOptions, sharedTokenCache: ClientOptions["sharedTokenCache"]) =>
   sharedTokenCache === undefined
-    ? Effect.map(readSettings(given), NutritionAdvisor.fromSettings)
+    ? Effect.map(readSettings(given), fromSettings)
     : Effect.map(
       Effect.zipLeft(readSharedSettings(given), checkLayer(sharedTokenCache)),
       (settings) =>
         Effect.flatMap(
           Layer.build(sharedTokenCache),
-          (cache) => Effect.provide(NutritionAdvisor.fromSharedSettings(settings), cache)
+          (cache) => Effect.provide(fromSharedSettings(settings), cache)
         )
     )
 

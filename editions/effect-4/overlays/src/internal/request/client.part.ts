@@ -1,0 +1,13 @@
+/** In Effect 4, a reference has to be in the context that the layer provides. */
+export const fromTokens = (
+  settings: Settings.DataSettings,
+  tokens: TokenProvider.Service,
+  run: RunInBackground
+): Effect.Effect<Context.Context<NutritionAdvisor>, never, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.gen(function*() {
+    const service = yield* makeService(settings, tokens, run)
+    const names = yield* Headers.CurrentRedactedNames
+    return Context.make(NutritionAdvisor, service).pipe(
+      Context.add(Headers.CurrentRedactedNames, withServiceId(settings)(names))
+    )
+  })
