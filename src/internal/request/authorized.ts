@@ -76,48 +76,56 @@ const responseOrError = (context: RequestContext, response: ServiceResponse.Serv
 }
 
 const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: Metrics.RequestReason) =>
-  Effect.suspend(() => {
-    Metrics.rejections.count(reason)
-    return new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })
-  })
+  new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })
+
+type RejectionOutcome = Parameters<typeof Metrics.rejections.count>[0]
+
+const outcomeOf = (error: NutritionAdvisorError): RejectionOutcome => {
+  if (error._tag === "Forbidden" && error.reason !== "KeyRejected") return error.reason
+  return error.operation === "token" ? "RenewalFailed" : "RetryFailed"
+}
+
+const count = (outcome: RejectionOutcome) => Effect.sync(() => Metrics.rejections.count(outcome))
+
+/** Counts how a request ends whose token was rejected. */
+const counted = (renewing: Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError>) =>
+  renewing.pipe(
+    Effect.tap(({ status }) => count(showsAcceptance(status) ? "AcceptedAfterRenewal" : "RetryFailed")),
+    Effect.tapError((error) => count(outcomeOf(error)))
+  )
 
 /** Sends data requests with a token. If the token is rejected, renews it and retries the request. */
 export const make = (settings: DataSettings, tokens: TokenProvider.Service, send: Send) => {
-  const { rejectedStatuses } = settings
   const sendOnce = makeSendOnce(settings, send)
 
-  /** The provider doesn't know the response, so the error of a pointless renewal is created here, with its status and body. */
-  const renew = (rejected: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
-    Effect.catchAll(tokens.renew(rejected), (error): Effect.Effect<never, NutritionAdvisorError> => {
-      if (error._tag === "Forbidden" && error.reason !== "KeyRejected") return forbidden(rejection, error.reason)
-      Metrics.rejections.count("RenewalFailed")
-      return Effect.fail(error)
-    })
+  const isRejected = ({ status }: ServiceResponse.ServiceResponse) => settings.rejectedStatuses.has(status)
 
-  /** If the new token comes from another replica and is rejected too, renews once more. That renewal exchanges the license key. */
+  /** Adds the status and the body of the rejection to the error of a pointless renewal. */
+  const renew = (rejected: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
+    Effect.catchTag(
+      tokens.renew(rejected),
+      "Forbidden",
+      (error) => error.reason === "KeyRejected" ? Effect.fail(error) : forbidden(rejection, error.reason)
+    )
+
+  /** Renews the token and sends the request again, until a response is no rejection. */
   const renewAndSend = (
     context: RequestContext,
     request: Request,
     rejected: AccessToken,
     rejection: ServiceResponse.ServiceResponse,
-    mayRenewAgain = true
+    renewals = 0
   ): Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError> =>
     Effect.gen(function*() {
       showOn(context, rejection)
+      // The token of another replica may have been rejected, too. The second renewal exchanges the license key.
+      const mayRenew = renewals === 0 || (renewals === 1 && rejected.isFromPeer === true)
+      if (!mayRenew) return yield* forbidden(rejection, "RejectedAgain")
       const renewed = yield* renew(rejected, rejection)
       if (!isReplayable(request.body)) return yield* forbidden(rejection, "BodyNotReplayable")
-      const response = yield* Effect.tapError(
-        Effect.zipRight(SendGate.pass, Effect.suspend(() => sendOnce(context, request, renewed))),
-        () => Effect.sync(() => Metrics.rejections.count("RetryFailed"))
-      )
-      if (rejectedStatuses.has(response.status)) {
-        showOn(context, response)
-        return yield* mayRenewAgain && renewed.isFromPeer === true
-          ? renewAndSend(context, request, renewed, response, false)
-          : forbidden(response, "RejectedAgain")
-      }
-      Metrics.rejections.count(showsAcceptance(response.status) ? "AcceptedAfterRenewal" : "RetryFailed")
-      return response
+      yield* SendGate.pass
+      const response = yield* sendOnce(context, request, renewed)
+      return isRejected(response) ? yield* renewAndSend(context, request, renewed, response, renewals + 1) : response
     })
 
   const getToken = SendGate.passWith(tokens.get)
@@ -131,8 +139,11 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       getToken,
       (token) =>
         Effect.flatMap(sendOnce(context, request, token), (response) =>
-          rejectedStatuses.has(response.status)
-            ? Effect.flatMap(renewAndSend(context, request, token, response), (last) => responseOrError(context, last))
+          isRejected(response)
+            ? Effect.flatMap(
+              counted(renewAndSend(context, request, token, response)),
+              (last) => responseOrError(context, last)
+            )
             : responseOrError(context, response))
     )
 }
