@@ -125,9 +125,10 @@ const clientErrorReason = (node, file) =>
 /** In Effect 4, the URL parameters of a request aren't an array and may be redacted, and its method is any string. */
 const requestPart = (node, file) => {
   if (!ts.isPropertyAccessExpression(node)) return undefined
-  if (node.getText() === "request.urlParams") return `${file.local(file.pathTo(effect3))}.pairsOf(${node.getText()})`
-  return node.getText() === "request.method" && ts.isPropertyAssignment(node.parent) &&
-      node.parent.name.text === "method"
+  const type = file.checker?.getTypeAtLocation(node.expression).getSymbol()?.name
+  if (type !== "HttpClientRequest") return undefined
+  if (node.name.text === "urlParams") return `${file.local(file.pathTo(effect3))}.pairsOf(${node.getText()})`
+  return node.name.text === "method" && ts.isPropertyAssignment(node.parent) && node.parent.name.text === "method"
     ? `${node.getText()} as ${file.local("effect/http/HttpMethod")}.HttpMethod`
     : undefined
 }

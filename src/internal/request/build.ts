@@ -68,17 +68,17 @@ const readWithin = (duration: number) => <A>(reading: Effect.Effect<A, unknown>)
   Effect.timeoutFail(Effect.mapError(reading, unreadable), { duration, onTimeout: () => timedOut("request") })
 
 /** Builds a request of the authorized client, without a token. Its URL must be below the base URL. */
-export const request = (settings: DataSettings, request: HttpClientRequest.HttpClientRequest): Built => {
-  if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
+export const request = (settings: DataSettings, given: HttpClientRequest.HttpClientRequest): Built => {
+  if (!Url.isWellFormed(given.url) || !areWellFormed(given.urlParams)) {
     return notSent("request", "the URL contains a lone surrogate")
   }
-  const headers = presentHeaders(request.headers)
+  const headers = presentHeaders(given.headers)
   if (!areHeaderFields(headers)) return notSent("request", badHeader)
-  const url = Url.resolveWithin(settings.baseUrl, request.url)
+  const url = Url.resolveWithin(settings.baseUrl, given.url)
   if (url === undefined) return notSent("request", "the URL is not below the base URL")
-  const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
-  return Effect.map(sendable(request.body, readWithin(settings.requestTimeout)), (body) => ({
-    method: request.method,
+  const query = [url.search.slice(1), Url.query(given.urlParams)].filter((part) => part !== "").join("&")
+  return Effect.map(sendable(given.body, readWithin(settings.requestTimeout)), (body) => ({
+    method: given.method,
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),
     headers: {
