@@ -128,7 +128,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       return isRejected(response) ? yield* renewAndSend(context, request, renewed, response, renewals + 1) : response
     })
 
-  const getToken = SendGate.passWith(tokens.get)
+  const getToken = SendGate.passAndGetAgain(tokens.get)
 
   /** Sends a request that has no token yet, and returns its 2xx response. */
   return (

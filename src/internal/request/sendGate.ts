@@ -18,8 +18,10 @@ const withGate = <A, E, R>(use: (gate: Gate | undefined) => Effect.Effect<A, E, 
 export const pass: Gate = withGate((gate) => gate ?? Effect.void)
 
 /** Gets a token, passes the gate, and gets the token again, since it may have expired in the meantime. */
-export const passWith = <A>(token: Effect.Effect<A, NutritionAdvisorError>): Effect.Effect<A, NutritionAdvisorError> =>
-  withGate((gate) => gate === undefined ? token : Effect.zipRight(Effect.zipRight(token, gate), token))
+export const passAndGetAgain = <A>(
+  get: Effect.Effect<A, NutritionAdvisorError>
+): Effect.Effect<A, NutritionAdvisorError> =>
+  withGate((gate) => gate === undefined ? get : Effect.zipRight(Effect.zipRight(get, gate), get))
 
 /** Adds a gate to an effect. Its requests pass the outer gates first. */
 export const through = <A, E, R>(self: Effect.Effect<A, E, R>, gate: Gate): Effect.Effect<A, E, R> =>
