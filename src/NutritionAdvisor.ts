@@ -17,7 +17,7 @@ import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Environment from "./internal/options/environment.js"
 import * as Client from "./internal/request/client.js"
-import { withIteratorsRead } from "./internal/request/searchOptions.js"
+import { withRepeatableOptions } from "./internal/request/searchOptions.js"
 import * as Background from "./internal/runtime/background.js"
 import * as Settings from "./internal/settings/settings.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
@@ -245,7 +245,10 @@ export const search = (
   term: string,
   options?: SearchOptions
 ): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> =>
-  withIteratorsRead(options, (read) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, read)))
+  withRepeatableOptions(
+    options,
+    (repeatable) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, repeatable))
+  )
 
 /**
  * Searches for food, and decodes the response with a schema. Can fail with any `NutritionAdvisorError`. If the payload doesn't match the
@@ -267,7 +270,7 @@ export const search = (
  * @category accessors
  */
 export const searchAs: SearchAs<NutritionAdvisor> = (schema) => (term, options) =>
-  withIteratorsRead(
+  withRepeatableOptions(
     options,
-    (read) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, read))
+    (repeatable) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, repeatable))
   )

@@ -10,7 +10,7 @@ import { connectionHeaders, isHeaderField } from "../http/header.js"
 import { sendable } from "../http/upload.js"
 import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings/settings.js"
-import { presentHeaders, type ReadOptions } from "./searchOptions.js"
+import { type NormalizedOptions, presentHeaders } from "./searchOptions.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
 
@@ -40,7 +40,7 @@ const callerHeaders = (settings: DataSettings, headers: Headers.Headers, body: H
 export const search = (
   settings: DataSettings,
   term: string,
-  { headers, urlParams = [] }: Partial<ReadOptions> = {}
+  { headers, urlParams = [] }: Partial<NormalizedOptions> = {}
 ): Effect.Effect<Request, BadRequest> => {
   // Frameworks may pass undefined or an array here.
   if (typeof term !== "string") return notSent("search", "the search term is not a string")

@@ -21,7 +21,7 @@ import * as Build from "./build.js"
 import { makeDecode } from "./decode.js"
 import * as Metrics from "./metrics.js"
 import { makeRunner } from "./run.js"
-import { withOptions } from "./searchOptions.js"
+import { withNormalizedOptions } from "./searchOptions.js"
 import * as TokenSource from "./tokenSource.js"
 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
@@ -47,7 +47,7 @@ const makeService = (
       given: SearchOptions | undefined,
       decode: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
     ) => {
-      const built = withOptions(given, (options) => Build.search(settings, term, options))
+      const built = withNormalizedOptions(given, (options) => Build.search(settings, term, options))
       return runSearch(
         searchAttributes,
         (context) => Effect.flatMap(built, (request) => Effect.flatMap(authorized(context, request), decode))

@@ -6,8 +6,8 @@ import * as Predicate from "effect/Predicate"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
 import type * as Url from "../http/url.js"
 
-/** The options of a search that have been read. */
-export interface ReadOptions extends SearchOptions {
+/** The options of a search in one form, however the caller wrote them. */
+export interface NormalizedOptions extends SearchOptions {
   readonly urlParams: Url.Pairs
   readonly headers: Headers.Headers | undefined
 }
@@ -42,7 +42,7 @@ const isAbsent = ([name, value]: readonly [string, unknown]) => name.startsWith(
 export const presentHeaders = (headers: Headers.Headers): Headers.Headers =>
   Headers.remove(headers, Object.entries(headers).filter(isAbsent).map(([name]) => name))
 
-const read = (options: SearchOptions): ReadOptions => ({
+const normalized = (options: SearchOptions): NormalizedOptions => ({
   ...options,
   urlParams: paramsOf(options.urlParams ?? []),
   headers: options.headers && presentHeaders(Headers.fromInput(options.headers))
@@ -54,28 +54,28 @@ const isIterator = <A>(input: Iterable<A> | object): input is IterableIterator<A
 const arrayOfIterator = <A, Input extends object>(input: Iterable<A> | Input): ReadonlyArray<A> | Iterable<A> | Input =>
   isIterator<A>(input) ? Array.from(input) : input
 
-const withArrays = (options: SearchOptions): SearchOptions => ({
+const repeatable = (options: SearchOptions): SearchOptions => ({
   ...options,
   ...options.urlParams && { urlParams: arrayOfIterator(options.urlParams) },
   ...options.headers && { headers: arrayOfIterator(options.headers) }
 })
 
 /** If reading the options throws, the search dies with that defect. */
-const readingBy = <Options>(readOptions: (options: SearchOptions) => Options) =>
+const withOptions = <Options>(read: (options: SearchOptions) => Options) =>
 <A, E, R>(
   options: SearchOptions | undefined,
   search: (options: Options | undefined) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
   if (options === undefined) return search(undefined)
   try {
-    return search(readOptions(options))
+    return search(read(options))
   } catch (defect) {
     return Effect.die(defect)
   }
 }
 
 /** Reads the options of a search at once, so that each run sends the same values. */
-export const withOptions = readingBy(read)
+export const withNormalizedOptions = withOptions(normalized)
 
-/** Reads only iterators, since they can't be read twice. The other options are passed on unchanged. */
-export const withIteratorsRead = readingBy(withArrays)
+/** Converts iterators to arrays, since they can't be read twice. The other options are passed on unchanged. */
+export const withRepeatableOptions = withOptions(repeatable)

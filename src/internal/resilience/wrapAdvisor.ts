@@ -5,7 +5,7 @@ import type { Service } from "../../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { DataOperation } from "../errors/dataOperation.js"
 import { searchAsOf } from "../request/decode.js"
-import { withIteratorsRead } from "../request/searchOptions.js"
+import { withRepeatableOptions } from "../request/searchOptions.js"
 
 interface About {
   readonly operation: DataOperation
@@ -20,7 +20,10 @@ type Wrap = <A>(
 /** Wraps each search and request of a client. `searchAs` decodes after the wrapped search, and all options are passed on. */
 export const wrapAdvisor = (advisor: Service, wrap: Wrap): Service => {
   const search: Service["search"] = (term, given) =>
-    withIteratorsRead(given, (options) => wrap(advisor.search(term, options), { operation: "search", method: "GET" }))
+    withRepeatableOptions(
+      given,
+      (options) => wrap(advisor.search(term, options), { operation: "search", method: "GET" })
+    )
   return {
     search,
     searchAs: searchAsOf(search),

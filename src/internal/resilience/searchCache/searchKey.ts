@@ -1,4 +1,4 @@
-import type { ReadOptions } from "../../request/searchOptions.js"
+import type { NormalizedOptions } from "../../request/searchOptions.js"
 
 type Comparable = string | number | boolean | null
 
@@ -10,7 +10,7 @@ const isComparable = (value: unknown): value is Comparable =>
  * Returns the same key for equal searches: those whose term, parameters, headers and other options are the same, to the letter. Returns
  * undefined if an option can't be compared. Such a search isn't equal to any other.
  */
-export const searchKey = (term: string, options: Partial<ReadOptions> = {}): string | undefined => {
+export const searchKey = (term: string, options: Partial<NormalizedOptions> = {}): string | undefined => {
   const { headers = {}, urlParams = [], ...rest } = options
   const others = Object.entries<unknown>(rest).filter(([, value]) => value !== undefined)
   if (!others.every(([, value]) => isComparable(value))) return undefined
