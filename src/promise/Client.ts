@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as Calls from "../internal/promise/calls.js"
-import { servicesOf } from "../internal/promise/compose.js"
+import { buildServices } from "../internal/promise/compose.js"
 import { fetchThrough } from "../internal/promise/fetch.js"
 import * as Logger from "../internal/promise/logger.js"
 import type { AdvisorOptions } from "../internal/promise/settings.js"
@@ -147,8 +147,8 @@ const status = Effect.flatMap(
   })
 )
 
-const clientOver = (services: Calls.Services): Client => {
-  const { close, run } = Calls.make(services)
+const clientOver = (buildServices: Calls.BuildServices): Client => {
+  const { close, run } = Calls.make(buildServices)
 
   /** Passes all other options to the service, which may support more of them than this module knows. */
   const searchWith = <A>(
@@ -182,7 +182,7 @@ const clientOver = (services: Calls.Services): Client => {
  * @category constructors
  */
 export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E>): Client =>
-  clientOver(Logger.building(undefined, Layer.build(layer)))
+  clientOver(Logger.withLogger(undefined, Layer.build(layer)))
 
 /**
  * Creates a client. Options that you don't set are read from their variables. Throws a ConfigurationError if a setting is missing, invalid
@@ -204,4 +204,4 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
  * @since 1.0.0
  * @category constructors
  */
-export const createClient = (options: ClientOptions = {}): Client => clientOver(servicesOf(options))
+export const createClient = (options: ClientOptions = {}): Client => clientOver(buildServices(options))

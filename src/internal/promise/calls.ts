@@ -57,15 +57,15 @@ const forkOver = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
 }
 
 /** Builds the services of a client, which stay open until its scope is closed. */
-export type Services = Effect.Effect<Context.Context<NutritionAdvisor>, unknown, Scope.Scope>
+export type BuildServices = Effect.Effect<Context.Context<NutritionAdvisor>, unknown, Scope.Scope>
 
 /**
  * Forks calls that wait for the services. The first call starts to build them, in a fiber of the scope: it may end while others still wait.
  * This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
  */
-const forkAfter = (services: Services, scope: Scope.Scope, onBuilt: (fork: Fork) => void): Fork => {
+const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (fork: Fork) => void): Fork => {
   const build = Effect.map(
-    Effect.flatMap(services, (built) => Effect.provide(Effect.runtime<NutritionAdvisor>(), built)),
+    Effect.flatMap(buildServices, (built) => Effect.provide(Effect.runtime<NutritionAdvisor>(), built)),
     (built) => {
       onBuilt(forkOver(built))
       return built
@@ -83,16 +83,16 @@ const forkAfter = (services: Services, scope: Scope.Scope, onBuilt: (fork: Fork)
 }
 
 /** The calls of one client, over services that the first of them builds. */
-export const make = (services: Services) => {
+export const make = (buildServices: BuildServices) => {
   const scope = Effect.runSync(Scope.make())
   const groups = new Map<Signal, Group>()
   let closing: Promise<void> | undefined
 
-  let fork = forkAfter(services, scope, (built) => {
+  let fork = forkAfter(buildServices, scope, (built) => {
     fork = built
   })
 
-  const hasEnded = (signal: Signal) => signal?.aborted === true || closing !== undefined
+  const isOver = (signal: Signal) => signal?.aborted === true || closing !== undefined
 
   const interruptionOf = (operation: Operation, signal: Signal): unknown => {
     if (signal?.aborted === true) return abortReasonOf(signal)
@@ -117,13 +117,13 @@ export const make = (services: Services) => {
     { signal, timeout }: CallLimits,
     effect: Effect.Effect<A, unknown, NutritionAdvisor>
   ): Promise<A> => {
-    if (hasEnded(signal)) throw interruptionOf(operation, signal)
+    if (isOver(signal)) throw interruptionOf(operation, signal)
     const fiber = fork(effect, operation, timeout)
     const call: Call = [fiber]
     const { calls, interrupt } = groupOf(signal)
     calls.add(call)
     // What the call has run so far may have aborted the signal or closed the client.
-    if (hasEnded(signal)) fiber.unsafeInterruptAsFork(FiberId.none)
+    if (isOver(signal)) fiber.unsafeInterruptAsFork(FiberId.none)
     const exit = await new Promise<Exit.Exit<A, unknown>>((resolve) => fiber.addObserver(resolve))
     call.pop()
     calls.delete(call)

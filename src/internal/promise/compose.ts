@@ -16,7 +16,7 @@ import { check, type Checked } from "../options/check.js"
 import { type Declarations, parse } from "../options/declarations.js"
 import { fromSettings, fromSharedSettings } from "../request/client.js"
 import { hasMethod } from "../runtime/hasMethod.js"
-import type { Services } from "./calls.js"
+import type { BuildServices } from "./calls.js"
 import { asConfigurationError } from "./configError.js"
 import * as Logger from "./logger.js"
 import { type AdvisorOptions, readSettings, readSharedSettings } from "./settings.js"
@@ -89,30 +89,33 @@ const fetchClient = Effect.suspend(() =>
   })
 )
 
-/** Builds the whole client without a stack of layers: each keeps some kB alive, and a backend may have thousands of clients. */
-const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle, ...given }: ClientOptions) =>
+/**
+ * Checks the options, and returns the effect that builds the client. It builds no stack of layers, because each layer keeps some kB alive,
+ * and a backend may have thousands of clients.
+ */
+const checkedBuild = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle, ...given }: ClientOptions) =>
   Effect.gen(function*() {
-    const client = yield* clientOf(given, sharedTokenCache)
+    const buildClient = yield* clientOf(given, sharedTokenCache)
     const wrappers = yield* wrappersOf({ cache, retry, throttle })
     yield* checkLogger(logger)
-    const whole = Effect.gen(function*() {
+    const build = Effect.gen(function*() {
       const sending = yield* httpClient === undefined ? fetchClient : Layer.build(httpClient)
-      let built = yield* Effect.provide(client, sending)
+      let built = yield* Effect.provide(buildClient, sending)
       for (const layer of wrappers.flat()) {
         built = Context.merge(built, yield* Effect.provide(Layer.build(layer), built))
       }
       return built
     })
-    return Logger.building(logger, whole)
+    return Logger.withLogger(logger, build)
   })
 
 /** Runs an effect that reads environment variables, with their current values. */
 const runNow = <A, E>(effect: Effect.Effect<A, E>): Either.Either<A, E> => Effect.runSync(Effect.either(effect))
 
 /** Returns the effect that builds the client. Throws a ConfigurationError for invalid options, with a stack that points to the caller. */
-export const servicesOf = (options: ClientOptions): Services =>
-  Either.getOrThrowWith(runNow(composed(options)), (thrown) => {
+export const buildServices = (options: ClientOptions): BuildServices =>
+  Either.getOrThrowWith(runNow(checkedBuild(options)), (thrown) => {
     const error = asConfigurationError(thrown)
-    if (error instanceof Error) Error.captureStackTrace(error, servicesOf)
+    if (error instanceof Error) Error.captureStackTrace(error, buildServices)
     return error
   })

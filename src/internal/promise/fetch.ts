@@ -29,7 +29,7 @@ const headOf = ({ headers = {}, method = "GET" }: RequestInit) =>
     })
 
 /** Adds what the caller's own body stream throws to `thrown`, because the promise rejects with it. */
-const noting = (chunks: Chunks, thrown: Array<unknown>) =>
+const recordingErrors = (chunks: Chunks, thrown: Array<unknown>) =>
   new ReadableStream<unknown>({
     pull: async (controller) => {
       const next = await chunks.next().catch((error: unknown) => {
@@ -46,7 +46,7 @@ const noting = (chunks: Chunks, thrown: Array<unknown>) =>
 const bodyOf = (content: unknown, contentType: string | undefined, thrown: Array<unknown>) => {
   if (Upload.isBlob(content) || Upload.isForm(content)) return HttpBody.raw(content, { contentType })
   const chunks = chunksOf(content)
-  if (chunks !== undefined) return HttpBody.raw(noting(chunks, thrown), { contentType })
+  if (chunks !== undefined) return HttpBody.raw(recordingErrors(chunks, thrown), { contentType })
   const { bytes, contentType: usual } = Upload.inMemory(content) ?? Upload.fromString(String(content))
   return HttpBody.raw(bytes, { contentType: contentType ?? usual })
 }

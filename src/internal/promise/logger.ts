@@ -76,8 +76,8 @@ const logTo = (logger: ClientLogger) =>
  * Builds services that log to the logger of the program, or to standard error, until their scope is closed. It does without the layers of
  * loggers, which would keep 10 kB alive in each client.
  */
-export const building = <A, E, R>(
+export const withLogger = <A, E, R>(
   logger: ClientLogger | undefined,
-  services: Effect.Effect<Context.Context<A>, E, R>
+  build: Effect.Effect<Context.Context<A>, E, R>
 ): Effect.Effect<Context.Context<A>, E, R | Scope.Scope> =>
-  Effect.zipRight(logger === undefined ? replaceDefault(onStandardError) : logTo(logger), services)
+  Effect.zipRight(logger === undefined ? replaceDefault(onStandardError) : logTo(logger), build)

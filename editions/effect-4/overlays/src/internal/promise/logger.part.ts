@@ -30,13 +30,13 @@ const logTo = (logger: ClientLogger) =>
     Layer.succeed(References.UnhandledLogLevel, undefined)
   )
 
-export const building = <A, E, R>(
+export const withLogger = <A, E, R>(
   logger: ClientLogger | undefined,
-  services: Effect.Effect<Context.Context<A>, E, R>
+  build: Effect.Effect<Context.Context<A>, E, R>
 ): Effect.Effect<Context.Context<A>, E, R | Scope.Scope> =>
   Layer.build(
     Layer.provideMerge(
-      Layer.effectContext(services),
+      Layer.effectContext(build),
       logger === undefined ? replaceDefault(onStandardError) : logTo(logger)
     )
   )
