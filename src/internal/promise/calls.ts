@@ -15,8 +15,10 @@ import { asConfigurationError } from "./configError.js"
 
 type Signal = CallLimits["signal"]
 
-/** The fiber of a call, or nothing after it has ended. V8 collects fibers in an old Set late, which would cost a search 6%. */
-type Call = Array<Fiber.RuntimeFiber<unknown, unknown>>
+interface Call {
+  /** Undefined after the call has ended: V8 collects fibers in an old Set late, which would cost a search 6%. */
+  fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
+}
 
 /**
  * The calls with one signal. They share a listener, because Node warns if there are more than ten. The listener doesn't use `this`, because
@@ -104,7 +106,7 @@ export const make = (buildServices: BuildServices) => {
     if (known !== undefined) return known
     const calls = new Set<Call>()
     const interrupt = () => {
-      for (const [fiber] of calls) fiber?.unsafeInterruptAsFork(FiberId.none)
+      for (const { fiber } of calls) fiber?.unsafeInterruptAsFork(FiberId.none)
     }
     const group = { calls, interrupt }
     groups.set(signal, group)
@@ -119,13 +121,13 @@ export const make = (buildServices: BuildServices) => {
   ): Promise<A> => {
     if (isOver(signal)) throw interruptionOf(operation, signal)
     const fiber = fork(effect, operation, timeout)
-    const call: Call = [fiber]
+    const call: Call = { fiber }
     const { calls, interrupt } = groupOf(signal)
     calls.add(call)
     // What the call has run so far may have aborted the signal or closed the client.
     if (isOver(signal)) fiber.unsafeInterruptAsFork(FiberId.none)
     const exit = await new Promise<Exit.Exit<A, unknown>>((resolve) => fiber.addObserver(resolve))
-    call.pop()
+    call.fiber = undefined
     calls.delete(call)
     if (signal && calls.size === 0) {
       groups.delete(signal)
@@ -140,7 +142,10 @@ export const make = (buildServices: BuildServices) => {
     throw error
   }
 
-  const end = Effect.suspend(() => Fiber.interruptAll([...groups.values()].flatMap(({ calls }) => [...calls].flat())))
+  const end = Effect.suspend(() => {
+    const calls = [...groups.values()].flatMap((group) => [...group.calls])
+    return Fiber.interruptAll(calls.flatMap(({ fiber }) => fiber ?? []))
+  })
 
   const close = () => closing ??= Effect.runPromise(Effect.zipRight(end, Scope.close(scope, Exit.void)))
 
