@@ -11,12 +11,12 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as Calls from "../internal/promise/calls.js"
 import { buildServices } from "../internal/promise/compose.js"
 import { fetchThrough } from "../internal/promise/fetch.js"
 import * as Logger from "../internal/promise/logger.js"
-import type { AdvisorOptions } from "../internal/promise/settings.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import type * as RequestRetry from "../RequestRetry.js"
@@ -24,6 +24,10 @@ import type * as SearchCache from "../SearchCache.js"
 import type { SharedTokenCache } from "../SharedTokenCache.js"
 import type * as Throttle from "../Throttle.js"
 import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
+
+type Optional<A> = { readonly [Name in keyof A]?: A[Name] | undefined }
+
+type LicenseKey = string | Redacted.Redacted
 
 type ServiceLayer<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigError>
 
@@ -35,7 +39,9 @@ type ServiceLayer<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigErr
  * @since 1.0.0
  * @category models
  */
-export interface ClientOptions extends AdvisorOptions {
+export interface ClientOptions extends Optional<Omit<NutritionAdvisor.SharedOptions, "licenseKey">> {
+  /** The license key as a string or a Redacted, or a function that returns one. The function is called at each token exchange. */
+  readonly licenseKey?: LicenseKey | (() => LicenseKey | PromiseLike<LicenseKey>) | undefined
   /**
    * The layer of the HttpClient that sends the requests. It is built at the first call. `fetch` by default; use UndiciClient for heavy
    * traffic.

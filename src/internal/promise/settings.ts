@@ -6,23 +6,17 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import type { Options, SharedOptions } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
+import type { ClientOptions } from "../../promise/Client.js"
 import { check, type Checked } from "../options/check.js"
 import { type Declarations, rejectUnknown } from "../options/declarations.js"
 import * as Environment from "../options/environment.js"
 import * as Settings from "../settings/settings.js"
 
-type Key = string | Redacted.Redacted<string>
-
-type Optional<A> = { readonly [Name in keyof A]?: A[Name] | undefined }
-
-/** The options of the client and of sharing. Missing ones are read from environment variables. */
-export interface AdvisorOptions extends Optional<Omit<SharedOptions, "licenseKey">> {
-  /** The license key as a string or a Redacted, or a function that returns one. The function is called at each token exchange. */
-  readonly licenseKey?: Key | (() => Key | PromiseLike<Key>) | undefined
-}
+/** The options of NutritionAdvisor. Missing ones are read from environment variables. */
+export type AdvisorOptions = Pick<ClientOptions, keyof SharedOptions>
 
 /** In a program without types, the key may be undefined. It becomes the string "undefined", which is rejected as not set. */
-const redacted = (key: Key) => Redacted.isRedacted(key) ? key : Redacted.make(String(key))
+const redacted = (key: string | Redacted.Redacted) => Redacted.isRedacted(key) ? key : Redacted.make(String(key))
 
 /** The error of the function may contain the key, so it is dropped. */
 const unavailable = (error: unknown) =>
