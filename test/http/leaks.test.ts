@@ -1,8 +1,9 @@
 import type { HttpClientError } from "@effect/platform"
 import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Metric, Option } from "effect"
-import { AccessToken, NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { Effect, Layer, Metric } from "effect"
+import { AccessToken, NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { providerOf } from "../support/doubles/providerOf.js"
 import { clients } from "../support/leaks/clients.js"
 import { leaksOf } from "../support/leaks/leaksOf.js"
 import { type Outcome, outcomes } from "../support/leaks/outcomes.js"
@@ -63,11 +64,7 @@ const careless = (fails: boolean) => {
       searchAs: () => () => Effect.die(headers),
       httpClient
     }),
-    Layer.succeed(TokenProvider.TokenProvider, {
-      get: Effect.succeed(Object.assign(token, headers)),
-      renew: () => Effect.succeed(token),
-      status: Effect.succeed({ state: "fresh" as const, expiresAt: Option.none(), lastFailure: Option.none() })
-    })
+    providerOf(Object.assign(token, headers))
   )
 }
 

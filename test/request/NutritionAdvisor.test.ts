@@ -2,16 +2,11 @@ import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { Cause, Context, Effect, Exit, FastCheck, Layer, Logger, Option, Redacted, Schema, Stream } from "effect"
-import {
-  AccessToken,
-  NutritionAdvisor,
-  NutritionAdvisorError,
-  SharedTokenCache,
-  TokenProvider
-} from "effect-nutrition-advisor"
+import { AccessToken, NutritionAdvisor, NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { version } from "../../src/internal/settings/version.js"
 import { arranged } from "../support/doubles/arranged.js"
+import { providerOf } from "../support/doubles/providerOf.js"
 import { advisor, settings } from "../support/doubles/simulatedAdvisor.js"
 import {
   counters,
@@ -430,30 +425,29 @@ describe("layerWithoutTokens", () => {
   const token = AccessToken.make({ value: "own-token", serviceId: "own-id", receivedAt: 0, expiresAt: 3_600_000 })
   const fromPeer = new AccessToken.AccessToken({ ...token, isFromPeer: true })
 
-  const over = (renewed: AccessToken.AccessToken) =>
+  const withoutTokens = arranged(
+    Effect.void,
     NutritionAdvisor.layerWithoutTokens({ baseUrl: settings.baseUrl }).pipe(
-      Layer.provide(Layer.succeed(TokenProvider.TokenProvider, {
-        get: Effect.succeed(token),
-        renew: () => Effect.succeed(renewed),
-        status: Effect.succeed({ state: "fresh" as const, expiresAt: Option.none(), lastFailure: Option.none() })
-      })),
+      Layer.provide(providerOf(token, fromPeer)),
       Layer.provideMerge(Simulator.layerHttpClient())
     )
+  )
 
-  it.effect("the token and identifier come from the TokenProvider in the context", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body: {} })
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* counters).exchanges).toBe(0)
-      expect((yield* requestsOf("search")).map(tokenHeadersOf)).toEqual([["Bearer own-token", "own-id"]])
-    }).pipe(Effect.provide(over(token))))
+  withoutTokens("the token and identifier come from the TokenProvider in the context", function*() {
+    yield* respondNext("search", { status: 200, body: {} })
+    yield* NutritionAdvisor.search("apple")
+    expect((yield* counters).exchanges).toBe(0)
+    expect((yield* requestsOf("search")).map(tokenHeadersOf)).toEqual([["Bearer own-token", "own-id"]])
+  })
 
-  it.effect("a request is sent at most three times, even if each renewal returns a peer's rejected token", () =>
-    Effect.gen(function*() {
+  withoutTokens(
+    "a request is sent at most three times, even if each renewal returns a peer's rejected token",
+    function*() {
       yield* respondNext("search", rejected, rejected, rejected, { status: 200, body: {} })
       const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
       expect([error, yield* counters]).toMatchObject([{ reason: "RejectedAgain" }, { exchanges: 0, searches: 3 }])
-    }).pipe(Effect.provide(over(fromPeer))))
+    }
+  )
 })
 
 describe("warning about a second layer for the same key", () => {
