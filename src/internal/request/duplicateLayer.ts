@@ -1,17 +1,28 @@
 import * as Effect from "effect/Effect"
+import * as Hash from "effect/Hash"
 import type * as Scope from "effect/Scope"
 import { onClose } from "../runtime/onClose.js"
+import * as Settings from "../settings/settings.js"
 
 const warning =
   "A second NutritionAdvisor layer or client was opened for the same license key. Each one fetches its own token: " +
   "open one for the whole process, for example with ManagedRuntime.make or createClient."
 
-/** Logs a warning if a second layer is open, for example because a service builds the layer for each call. */
-export const warnAboutSecondLayer = (identity: number): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.zipRight(onClose(count(identity, -1)), count(identity, 1)).pipe(
+/** Only the simulator in memory has a host name that ends with .invalid (RFC 2606, section 2). Tests open many layers on it. */
+const isSimulated = ({ baseUrl }: Settings.ExchangeSettings) => baseUrl.origin.endsWith(".invalid")
+
+const hashOf = (settings: Settings.ExchangeSettings) =>
+  Hash.combine(Hash.hash(settings.licenseKey))(Hash.array(Settings.tokenIdentityOf(settings)))
+
+/** Logs a warning if a second layer is open for the same key, for example because a service builds the layer for each call. */
+export const warnAboutSecondLayer = (settings: Settings.ExchangeSettings): Effect.Effect<void, never, Scope.Scope> => {
+  if (isSimulated(settings)) return Effect.void
+  const identity = hashOf(settings)
+  return Effect.zipRight(onClose(count(identity, -1)), count(identity, 1)).pipe(
     Effect.uninterruptible,
     Effect.flatMap((opened) => opened === 2 ? Effect.logWarning(warning) : Effect.void)
   )
+}
 
 /**
  * How many layers are open for the same settings. Only a count of the whole process can see a second layer that another part of the

@@ -1,13 +1,12 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
-import * as Hash from "effect/Hash"
 import type * as Scope from "effect/Scope"
 import type { SharedTokenCache } from "../../SharedTokenCache.js"
 import * as TokenIssuer from "../../TokenIssuer.js"
 import type * as TokenProvider from "../../TokenProvider.js"
 import * as TokenStore from "../../TokenStore.js"
 import type { RunInBackground } from "../runtime/background.js"
-import * as Settings from "../settings/settings.js"
+import type * as Settings from "../settings/settings.js"
 import * as SharedIssuer from "../shared/issuer.js"
 import type * as Flights from "../token/flights.js"
 import * as Provider from "../token/provider.js"
@@ -18,9 +17,6 @@ export type TokenSource<S, R> = (
   settings: S,
   run: RunInBackground
 ) => Effect.Effect<TokenProvider.Service, never, R | Scope.Scope>
-
-const hashOf = (settings: Settings.ExchangeSettings) =>
-  Hash.combine(Hash.hash(settings.licenseKey))(Hash.array(Settings.tokenIdentityOf(settings)))
 
 type Exchanges = Pick<Flights.Options, "issuer" | "flightTimeout" | "issuerRepeats">
 
@@ -34,8 +30,7 @@ const makeProvider = ({ refresh }: Settings.ExchangeSettings, run: RunInBackgrou
 /** Tokens that this client doesn't share. A second client for the same key causes a warning. */
 export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = (settings, run) =>
   Effect.gen(function*() {
-    // Only the simulator in memory uses a host name that ends with .invalid (RFC 2606, section 2).
-    if (!settings.baseUrl.origin.endsWith(".invalid")) yield* warnAboutSecondLayer(hashOf(settings))
+    yield* warnAboutSecondLayer(settings)
     return yield* makeProvider(settings, run, {
       issuer: yield* TokenIssuer.fromSettings(settings),
       flightTimeout: settings.tokenTimeout
