@@ -113,7 +113,7 @@ const clientOver = <S extends Settings.DataSettings, R>(settings: S, source: Tok
  */
 export const fromSettings = (
   settings: Settings.ClientSettings
-): Effect.Effect<Client, never, HttpClient.HttpClient | Scope.Scope> => clientOver(settings, TokenSource.own)
+): Effect.Effect<Client, never, HttpClient.HttpClient | Scope.Scope> => clientOver(settings, TokenSource.unshared)
 
 /** Builds what `NutritionAdvisor.layerShared` provides. */
 export const fromSharedSettings = (

@@ -28,7 +28,7 @@ const makeProvider = ({ refresh }: Settings.ExchangeSettings, run: RunInBackgrou
   )
 
 /** Tokens that this client doesn't share. A second client for the same key causes a warning. */
-export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = (settings, run) =>
+export const unshared: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = (settings, run) =>
   Effect.gen(function*() {
     yield* warnAboutSecondLayer(settings)
     return yield* makeProvider(settings, run, {
