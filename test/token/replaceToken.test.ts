@@ -15,7 +15,7 @@ const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToke
     const request = { reason: "refresh", replacing: Option.some(held) } as const
     return yield* replaceToken({ policy: policyOf(), issuer, store }, request, {
       span: undefined,
-      withdrawn: undefined
+      invalidated: undefined
     })
   })
 

@@ -52,9 +52,9 @@ export const awaitDecision = (decision: State.Decision<Flight>): Effect.Effect<A
   Effect.mapError(decision._tag === "Wait" ? arrival(decision.flight) : Effect.failCause(decision.cause), ownError)
 
 /** Which token callers still get after a failed exchange. */
-const servedAfterFailure = ({ request, withdrawn }: Flight, { policy }: Options, now: number): Report.Served => {
+const servedAfterFailure = ({ request, invalidated }: Flight, { policy }: Options, now: number): Report.Served => {
   const isUsable = (token: AccessToken.AccessToken) => AccessToken.isUsable(token, now, policy)
-  if (withdrawn !== undefined) return isUsable(withdrawn) ? "rejected" : "none"
+  if (invalidated !== undefined) return isUsable(invalidated) ? "rejected" : "none"
   return request.reason === "refresh" && Option.exists(request.replacing, isUsable) ? "current" : "none"
 }
 
@@ -62,7 +62,7 @@ const makeFlight = (request: ExchangeRequest): Flight => ({
   request,
   token: Deferred.unsafeMake(FiberId.none),
   span: undefined,
-  withdrawn: undefined
+  invalidated: undefined
 })
 
 /** Fails the flight with "Closed", unless it has ended. Nothing else completes a flight whose fiber never started. */

@@ -22,8 +22,8 @@ export interface Options {
 /** What a running replacement has done so far. */
 export interface Progress {
   span: Tracer.Span | undefined
-  /** The rejected token, after it was removed from the store. */
-  withdrawn: Token | undefined
+  /** The rejected token, if it was invalidated. */
+  invalidated: Token | undefined
 }
 
 export interface Replacement {
@@ -68,7 +68,7 @@ const issue = (issuer: Issuer, request: ExchangeRequest, progress: Progress): Ef
       : issuer.issue(request)
   )
 
-/** Gets a token from the issuer and stores it. Removes a rejected token first, so that no call sends it in the meantime. */
+/** Gets a token from the issuer and stores it. Invalidates a rejected token first, so that no call sends it in the meantime. */
 export const replaceToken = (
   { issuer, policy, store }: Options,
   request: ExchangeRequest,
@@ -83,7 +83,7 @@ export const replaceToken = (
       return { token: stored, outcome: "reused" }
     }
     if (reason === "rejection" && stored !== undefined && isReplaced(stored)) {
-      progress.withdrawn = stored
+      progress.invalidated = stored
       yield* store.invalidate(stored)
     }
     yield* Report.begins(request)
@@ -101,6 +101,6 @@ export const replaceToken = (
  */
 export const putBack = ({ store }: Options, progress: Progress): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const { withdrawn } = progress
-    if (withdrawn !== undefined && Option.isNone(yield* store.current)) yield* store.put(withdrawn)
+    const { invalidated } = progress
+    if (invalidated !== undefined && Option.isNone(yield* store.current)) yield* store.put(invalidated)
   })
