@@ -14,21 +14,22 @@ import { pointlessRenewal } from "./state.js"
 
 type Token = AccessToken.AccessToken
 
-interface Tokens {
+/** What all functions of this file need. */
+interface Lifecycle {
   readonly policy: RefreshPolicy.CheckedPolicy
   /** Reads the token from the store. */
   readonly current: Effect.Effect<Option.Option<Token>, TokenError>
   readonly flights: Flights.Flights
 }
 
-const refresh = ({ flights }: Tokens, token: Token): Effect.Effect<void> =>
+const refresh = ({ flights }: Lifecycle, token: Token): Effect.Effect<void> =>
   Effect.flatMap(
     flights.isRefreshHeld,
     (isHeld) => isHeld ? Effect.void : flights.ask({ reason: "refresh", replacing: Option.some(token) })
   )
 
 /** If the store fails or times out, it counts as empty here. Callers that need a token get the error from `get`. */
-const currentOrNone = ({ current }: Tokens) => Effect.catchAllCause(current, () => Effect.succeedNone)
+const currentOrNone = ({ current }: Lifecycle) => Effect.catchAllCause(current, () => Effect.succeedNone)
 
 /** The background refresh ignores tokens with a shorter lifetime, in milliseconds: only calls refresh them. */
 const shortestScheduledLife = 20_000
@@ -36,55 +37,57 @@ const shortestScheduledLife = 20_000
 const isScheduled = ({ expiresAt, receivedAt }: Token) => expiresAt - receivedAt >= shortestScheduledLife
 
 /** Refreshes the token if it is no longer fresh, and returns the longest time until the next check, in milliseconds. */
-const refreshIfStale = (tokens: Tokens): Effect.Effect<number> =>
+const refreshIfStale = (lifecycle: Lifecycle): Effect.Effect<number> =>
   Effect.clockWith((clock) =>
-    Effect.flatMap(currentOrNone(tokens), (current) => {
+    Effect.flatMap(currentOrNone(lifecycle), (current) => {
       const token = Option.getOrUndefined(current)
       if (token === undefined || !isScheduled(token)) return Effect.succeed(longestPause)
-      const pause = pauseOf(tokens.policy, token)
-      const state = AccessToken.stateAt(token, clock.unsafeCurrentTimeMillis(), tokens.policy)
-      return state === "fresh" ? Effect.succeed(pause) : Effect.as(refresh(tokens, token), pause)
+      const pause = pauseOf(lifecycle.policy, token)
+      const state = AccessToken.stateAt(token, clock.unsafeCurrentTimeMillis(), lifecycle.policy)
+      return state === "fresh" ? Effect.succeed(pause) : Effect.as(refresh(lifecycle, token), pause)
     })
   )
 
 /** Checks the token repeatedly, at the times of the Schedule in `delays`. */
-const refreshing = (tokens: Tokens): Effect.Effect<never> =>
-  Effect.forever(Effect.flatMap(refreshIfStale(tokens), untilNextCheck))
+const refreshing = (lifecycle: Lifecycle): Effect.Effect<never> =>
+  Effect.forever(Effect.flatMap(refreshIfStale(lifecycle), untilNextCheck))
 
 /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
-const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
-  Effect.flatMap(Effect.all([currentOrNone(tokens), Clock.currentTimeMillis]), ([current, now]) =>
+const orCurrent = (lifecycle: Lifecycle, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
+  Effect.flatMap(Effect.all([currentOrNone(lifecycle), Clock.currentTimeMillis]), ([current, now]) =>
     Option.match(
-      Option.filter(current, (token) => AccessToken.isUsable(token, now, tokens.policy)),
+      Option.filter(current, (token) => AccessToken.isUsable(token, now, lifecycle.policy)),
       { onNone: () => Effect.failCause(cause), onSome: Effect.succeed }
     ))
 
 /** Waits for a new token together with all other callers. */
-const acquire = (tokens: Tokens, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
-  Effect.flatMap(tokens.flights.ask({ reason: "missing", replacing }), Flights.awaitDecision).pipe(
-    Effect.catchAllCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : orCurrent(tokens, cause))
+const acquire = (lifecycle: Lifecycle, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
+  Effect.flatMap(lifecycle.flights.ask({ reason: "missing", replacing }), Flights.awaitDecision).pipe(
+    Effect.catchAllCause((cause) =>
+      Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : orCurrent(lifecycle, cause)
+    )
   )
 
-const serveOrAcquire = (tokens: Tokens, current: Option.Option<Token>, now: number) => {
-  if (Option.isNone(current)) return acquire(tokens, current)
+const serveOrAcquire = (lifecycle: Lifecycle, current: Option.Option<Token>, now: number) => {
+  if (Option.isNone(current)) return acquire(lifecycle, current)
   const token = current.value
-  switch (AccessToken.stateAt(token, now, tokens.policy)) {
+  switch (AccessToken.stateAt(token, now, lifecycle.policy)) {
     case "fresh":
       return Effect.succeed(token)
     case "stale":
-      return Effect.as(refresh(tokens, token), token)
+      return Effect.as(refresh(lifecycle, token), token)
     case "expired":
-      return acquire(tokens, current)
+      return acquire(lifecycle, current)
   }
 }
 
-const getFrom = (tokens: Tokens): Service["get"] =>
+const getFrom = (lifecycle: Lifecycle): Service["get"] =>
   Effect.clockWith((clock) =>
-    Effect.flatMap(tokens.current, (current) => serveOrAcquire(tokens, current, clock.unsafeCurrentTimeMillis()))
+    Effect.flatMap(lifecycle.current, (current) => serveOrAcquire(lifecycle, current, clock.unsafeCurrentTimeMillis()))
   )
 
-const renewFrom = (tokens: Tokens, get: Service["get"]) => {
-  const { current, flights } = tokens
+const renewFrom = (lifecycle: Lifecycle, get: Service["get"]) => {
+  const { current, flights } = lifecycle
   const renew: Service["renew"] = (rejected) =>
     Effect.gen(function*() {
       const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
@@ -98,10 +101,10 @@ const renewFrom = (tokens: Tokens, get: Service["get"]) => {
   return renew
 }
 
-const statusFrom = (tokens: Tokens): Effect.Effect<TokenStatus> =>
+const statusFrom = (lifecycle: Lifecycle): Effect.Effect<TokenStatus> =>
   Effect.gen(function*() {
-    const { flights, policy } = tokens
-    const current = yield* currentOrNone(tokens)
+    const { flights, policy } = lifecycle
+    const current = yield* currentOrNone(lifecycle)
     const now = yield* Clock.currentTimeMillis
     return {
       state: Option.match(current, {
@@ -115,7 +118,7 @@ const statusFrom = (tokens: Tokens): Effect.Effect<TokenStatus> =>
 
 interface Options extends Flights.Options {
   /** Reads the token from the store. This must end in time, so it needs a timeout if the store may hang. */
-  readonly current: Tokens["current"]
+  readonly current: Lifecycle["current"]
 }
 
 /** Creates the TokenProvider. Flights and the background refresh stop when the scope is closed. */
@@ -123,17 +126,17 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
   Effect.gen(function*() {
     const { current, policy, run } = options
     Metrics.start()
-    const tokens: Tokens = { policy, current, flights: yield* Flights.make(options) }
+    const lifecycle: Lifecycle = { policy, current, flights: yield* Flights.make(options) }
     let startsSchedule = policy.background
     /** Starts the background refresh when a caller gets the first token. */
     const served = Effect.map((token: Token) => {
       if (startsSchedule) {
         startsSchedule = false
-        run(refreshing(tokens))
+        run(refreshing(lifecycle))
       }
       return token
     })
-    const get = served(getFrom(tokens))
-    const renew = renewFrom(tokens, get)
-    return { get, renew: (rejected) => served(renew(rejected)), status: statusFrom(tokens) }
+    const get = served(getFrom(lifecycle))
+    const renew = renewFrom(lifecycle, get)
+    return { get, renew: (rejected) => served(renew(rejected)), status: statusFrom(lifecycle) }
   })
