@@ -2,13 +2,13 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SharedTokenCache } from "../../SharedTokenCache.js"
-import * as TokenIssuer from "../../TokenIssuer.js"
 import type * as TokenProvider from "../../TokenProvider.js"
 import * as TokenStore from "../../TokenStore.js"
 import type { RunInBackground } from "../runtime/background.js"
 import type * as Settings from "../settings/settings.js"
 import * as SharedIssuer from "../shared/issuer.js"
 import type * as Flights from "../token/flights.js"
+import * as Issuer from "../token/issuer.js"
 import * as Provider from "../token/provider.js"
 import { warnAboutSecondLayer } from "./duplicateLayer.js"
 
@@ -32,7 +32,7 @@ export const unshared: TokenSource<Settings.ClientSettings, HttpClient.HttpClien
   Effect.gen(function*() {
     yield* warnAboutSecondLayer(settings)
     return yield* makeProvider(settings, run, {
-      issuer: yield* TokenIssuer.fromSettings(settings),
+      issuer: yield* Issuer.make(settings),
       flightTimeout: settings.tokenTimeout
     })
   })
@@ -43,7 +43,7 @@ export const shared: TokenSource<Settings.SharedClientSettings, HttpClient.HttpC
   run
 ) =>
   Effect.gen(function*() {
-    const wrapped = yield* TokenIssuer.fromSettings(settings)
+    const wrapped = yield* Issuer.make(settings)
     return yield* makeProvider(settings, run, {
       issuer: yield* SharedIssuer.make(wrapped, settings),
       flightTimeout: SharedIssuer.flightTimeoutOf(settings),

@@ -1,0 +1,69 @@
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { AccessToken } from "../../AccessToken.js"
+import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
+import type { Service } from "../../TokenIssuer.js"
+import { isRetryable } from "../errors/isRetryable.js"
+import { retryAfterMillis } from "../errors/retryAfter.js"
+import { isOk } from "../http/dispatch.js"
+import * as Send from "../http/send.js"
+import * as ServiceResponse from "../http/serviceResponse.js"
+import * as Url from "../http/url.js"
+import { monotonicMillis } from "../runtime/clock.js"
+import type * as Settings from "../settings/settings.js"
+import { serverAttributes } from "../telemetry/span.js"
+import { betweenAttempts } from "./delays.js"
+import { readLicenseKey } from "./licenseKey.js"
+import * as TokenResponse from "./response.js"
+
+const limits: Send.ResponseLimits = { maxBytes: 64 * 1024, observeHeaders: [] }
+
+/** Creates an issuer whose exchanges have no timeout, because the caller applies `tokenTimeout`. */
+export const make = (
+  { baseUrl, licenseKey, refresh, serviceId, tokenRoute, tokenTimeout, userAgent }: Settings.ExchangeSettings
+): Effect.Effect<Service, never, HttpClient.HttpClient> =>
+  Effect.map(HttpClient.HttpClient, (client) => {
+    const send = Send.make(client)
+    const attributes = { ...serverAttributes(baseUrl), "http.request.method": "POST", "url.template": tokenRoute }
+
+    const exchange = (key: Redacted.Redacted<string>): Effect.Effect<AccessToken, TokenError> =>
+      Effect.gen(function*() {
+        const response = yield* send(
+          {
+            method: "POST",
+            origin: baseUrl.origin,
+            path: baseUrl.pathname + tokenRoute.replace("{key}", () => Url.encode(Redacted.value(key))),
+            headers: { accept: "*/*", "user-agent": userAgent },
+            body: HttpBody.empty
+          },
+          "token",
+          limits
+        )
+        const receivedAt = yield* Clock.currentTimeMillis
+        const { status } = response
+        yield* Effect.annotateCurrentSpan("http.response.status_code", status)
+        if (status === 401 || status === 403) {
+          return yield* new Forbidden({ ...ServiceResponse.fieldsWithBody(response), reason: "KeyRejected" })
+        }
+        if (!isOk(status)) return yield* ServiceResponse.statusError(response)
+        const json = yield* ServiceResponse.json(response)
+        return yield* TokenResponse.tokenFrom(json, { key, serviceId, status, receivedAt })
+      })
+
+    return {
+      issue: () =>
+        Effect.gen(function*() {
+          yield* Effect.annotateCurrentSpan(attributes)
+          const clock = yield* Effect.clock
+          const deadline = monotonicMillis(clock) + tokenTimeout
+          const key = yield* readLicenseKey(licenseKey)
+          return yield* Effect.retry(exchange(key), {
+            schedule: betweenAttempts(refresh, retryAfterMillis),
+            while: (error) => isRetryable(error) && monotonicMillis(clock) + retryAfterMillis(error) < deadline
+          })
+        })
+    }
+  })
