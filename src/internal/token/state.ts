@@ -63,7 +63,7 @@ export type Decision<Flight> =
 /** The second renewal is for a revocation right after another one, and for a token from another replica that is rejected as well. */
 const renewalsPerCoolDown = 2
 
-/** Its status stands in for that of the response that rejected the token, which only the caller of `renew` knows. */
+/** The error of a pointless renewal. The JSDoc of `renew` in TokenProvider explains its status. */
 export const pointlessRenewal = (reason: "CoolingDown" | "TokenUnchanged"): Forbidden =>
   new Forbidden({ operation: "request", status: 403, reason })
 
