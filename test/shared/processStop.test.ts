@@ -43,8 +43,7 @@ const stoppedDuring = (first: Effect.Effect<void>) =>
     const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
     const searching = yield* Effect.fork(Effect.withClock(Effect.exit(search("oats")), clock))
     yield* Cache.pass(100)
-    clock.wall += 60_000
-    clock.monotonic += 60_000
+    ManualClock.suspend(clock, 60_000)
     yield* Cache.pass(10_000)
     return { exchanges, exit: yield* Fiber.join(searching) }
   })

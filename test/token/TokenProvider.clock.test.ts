@@ -1,6 +1,7 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { withTimeoutExtendingIfStopped } from "../../src/internal/token/withTimeout.js"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
@@ -55,12 +56,6 @@ describe("wall clock that jumps forward, as after sleep mode", () => {
   })
 })
 
-/** Stops the process, as a function is stopped between two calls: both clocks continue, but no timer fires. */
-const stop = (clock: ManualClock.ManualClock, millis: number) => {
-  clock.wall += millis
-  clock.monotonic += millis
-}
-
 /** A running exchange of two callers, one second after it has started and something has happened `meanwhile`. */
 const exchanging = (first: Issuer.Outcome, meanwhile: (clock: ManualClock.ManualClock) => void) =>
   Effect.gen(function*() {
@@ -83,7 +78,7 @@ const timedOut = { _tag: "TransportError", reason: "Timeout" }
 
 describe("exchange in a process that is suspended", () => {
   test("the exchange is repeated once, without a backoff", function*() {
-    const { callers, get, issuer } = yield* exchanging(hanging, (clock) => stop(clock, 60_000))
+    const { callers, get, issuer } = yield* exchanging(hanging, (clock) => ManualClock.suspend(clock, 60_000))
     yield* Time.pass(9_100)
     const tokens = yield* Fiber.join(callers)
     expect([...tokens, yield* get].map(Issuer.valueOf)).toEqual(Array(3).fill(Issuer.secretOf(2)))
@@ -91,18 +86,28 @@ describe("exchange in a process that is suspended", () => {
   })
 
   test("the exchange is not repeated if its timer is only slightly late", function*() {
-    const { callers, issuer } = yield* exchanging(hanging, (clock) => stop(clock, 1_000))
+    const { callers, issuer } = yield* exchanging(hanging, (clock) => ManualClock.suspend(clock, 1_000))
     yield* Time.pass(9_100)
     expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
   })
 
   test("an uninterruptible exchange is repeated only after it has ended", function*() {
-    const { callers, issuer } = yield* exchanging(late, (clock) => stop(clock, 60_000))
+    const { callers, issuer } = yield* exchanging(late, (clock) => ManualClock.suspend(clock, 60_000))
     yield* Time.pass(13_900)
     const before = yield* issuer.calls
     yield* Time.pass("1 second")
     expect([before, yield* issuer.calls]).toEqual([2, 3])
     expect((yield* Fiber.join(callers)).map(Issuer.valueOf)).toEqual(Array(2).fill(Issuer.secretOf(2)))
+  })
+
+  test("an issuer that repeats the exchange itself gets the whole timeout once more", function*() {
+    const clock = ManualClock.besides(yield* Effect.clock)
+    const repeated = Effect.delay(Effect.succeed("token"), "1900 millis")
+    const waiting = yield* Effect.fork(Effect.withClock(withTimeoutExtendingIfStopped(1_000)(repeated), clock))
+    yield* Time.pass("100 millis")
+    ManualClock.suspend(clock, 60_000)
+    yield* Time.pass("2 seconds")
+    expect(yield* Fiber.join(waiting)).toBe("token")
   })
 })
 

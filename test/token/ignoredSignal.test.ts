@@ -21,8 +21,7 @@ test("exchange with a fetch that ignores its signal: after a suspension, it is n
   const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
   const searching = yield* Effect.fork(Effect.withClock(Effect.flip(search("oats")), clock))
   yield* Cache.pass(1_000)
-  clock.wall += 60_000
-  clock.monotonic += 60_000
+  ManualClock.suspend(clock, 60_000)
   yield* Cache.pass(20_000, 500)
   expect(yield* Fiber.join(searching)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
   expect(calls).toBe(1)

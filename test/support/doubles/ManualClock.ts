@@ -21,3 +21,9 @@ export const besides = (base: Clock.Clock): ManualClock => {
     })
   )
 }
+
+/** Suspends the process, or stops it as a function is stopped between two calls: both clocks continue, but no timer fires. */
+export const suspend = (clock: ManualClock, millis: number): void => {
+  clock.wall += millis
+  clock.monotonic += millis
+}
