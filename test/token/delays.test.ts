@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Duration, Effect, Random, Schedule, TestClock } from "effect"
 import { backoffAfter, betweenAttempts, checks, pauseOf } from "../../src/internal/token/delays.js"
+import { test } from "../support/doubles/arranged.js"
 import { policyOf } from "../support/doubles/policy.js"
 
 describe("background refresh: checks", () => {
@@ -22,45 +23,38 @@ describe("background refresh: checks", () => {
       Effect.withRandom(Random.fixed([random]))
     )
 
-  it.effect("the pause between checks varies by up to 20% and is 1 to 72 seconds", () =>
-    Effect.gen(function*() {
-      const ends = [[1_250, 0], [60_000, 0], [1_250, 1], [60_000, 1]] as const
-      const waits = yield* Effect.forEach(ends, ([pause, random]) => waitAfter(pause, random, 0))
-      expect(waits).toEqual([1_000, 48_000, 1_500, 72_000])
-    }))
+  test("the pause between checks varies by up to 20% and is 1 to 72 seconds", function*() {
+    const ends = [[1_250, 0], [60_000, 0], [1_250, 1], [60_000, 1]] as const
+    const waits = yield* Effect.forEach(ends, ([pause, random]) => waitAfter(pause, random, 0))
+    expect(waits).toEqual([1_000, 48_000, 1_500, 72_000])
+  })
 
-  it.effect("with long-lived tokens, each check is at a whole second of the clock", () =>
-    Effect.gen(function*() {
-      const now = 12_345
-      const waits = yield* Effect.forEach([0, 0.3, 1], (random) => waitAfter(60_000, random, now))
-      expect(waits.map((wait) => now + wait)).toEqual([60_000, 67_000, 84_000])
-    }))
+  test("with long-lived tokens, each check is at a whole second of the clock", function*() {
+    const now = 12_345
+    const waits = yield* Effect.forEach([0, 0.3, 1], (random) => waitAfter(60_000, random, now))
+    expect(waits.map((wait) => now + wait)).toEqual([60_000, 67_000, 84_000])
+  })
 })
 
-describe("token exchange: delays between attempts", () => {
-  it.effect("each wait is twice the last one, with 20% jitter", () =>
-    Effect.gen(function*() {
-      const delays = Schedule.delays(betweenAttempts(policyOf({ attempts: 4 }), () => 0))
-      const waits = yield* Schedule.run(delays, 0, ["a", "b", "c"])
-      expect(Array.from(waits, Duration.toMillis)).toEqual([160, 320, 640])
-    }).pipe(Effect.withRandom(Random.fixed([0]))))
+test("delays between the attempts of an exchange: each one is twice the last one, with 20% jitter", function*() {
+  const delays = Schedule.delays(betweenAttempts(policyOf({ attempts: 4 }), () => 0))
+  const waits = yield* Effect.withRandom(Schedule.run(delays, 0, ["a", "b", "c"]), Random.fixed([0]))
+  expect(Array.from(waits, Duration.toMillis)).toEqual([160, 320, 640])
 })
 
-describe("token exchange: backoff", () => {
-  it.each([
-    { failures: 1, random: 0, millis: 1_000 },
-    { failures: 1, random: 1, millis: 800 },
-    { failures: 4, random: 0, millis: 8_000 },
-    { failures: 7, random: 0, millis: 60_000 },
-    { failures: 10_000, random: 0, millis: 60_000 },
-    { failures: 1, random: 0, retryAfter: 30_000, millis: 30_000 },
-    { failures: 1, random: 1, retryAfter: 30_000, millis: 33_000 },
-    { failures: 7, random: 0, retryAfter: 30_000, millis: 60_000 },
-    { failures: 1, random: 1, retryAfter: 86_400_000, millis: 3_600_000 }
-  ])(
-    "the backoff is $millis ms (failures: $failures, Retry-After in ms: $retryAfter)",
-    ({ failures, millis, random, retryAfter }) => {
-      expect(backoffAfter(policyOf(), failures, random, retryAfter)).toBe(millis)
-    }
-  )
-})
+it.each([
+  { failures: 1, random: 0, millis: 1_000 },
+  { failures: 1, random: 1, millis: 800 },
+  { failures: 4, random: 0, millis: 8_000 },
+  { failures: 7, random: 0, millis: 60_000 },
+  { failures: 10_000, random: 0, millis: 60_000 },
+  { failures: 1, random: 0, retryAfter: 30_000, millis: 30_000 },
+  { failures: 1, random: 1, retryAfter: 30_000, millis: 33_000 },
+  { failures: 7, random: 0, retryAfter: 30_000, millis: 60_000 },
+  { failures: 1, random: 1, retryAfter: 86_400_000, millis: 3_600_000 }
+])(
+  "backoff after failed exchanges: it takes $millis ms (failures: $failures, Retry-After in ms: $retryAfter)",
+  ({ failures, millis, random, retryAfter }) => {
+    expect(backoffAfter(policyOf(), failures, random, retryAfter)).toBe(millis)
+  }
+)

@@ -1,7 +1,8 @@
-import { expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { AccessToken, TokenStore } from "effect-nutrition-advisor"
 import { replaceToken } from "../../src/internal/token/replaceToken.js"
+import { test } from "../support/doubles/arranged.js"
 import { token } from "../support/doubles/IssuerDouble.js"
 import { policyOf } from "../support/doubles/policy.js"
 
@@ -19,12 +20,11 @@ const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToke
     })
   })
 
-it.effect("refresh metrics: a peer's token counts as shared and an exchanged token as issued, even if it is not kept", () =>
-  Effect.gen(function*() {
-    const long = () => token(1, 0, 2_000_000)
-    const short = () => token(2, 0, 1_000_000)
-    const held = long()
-    expect(yield* refreshed(held, fromPeer(short()))).toEqual({ token: held, outcome: "shared" })
-    expect(yield* refreshed(fromPeer(held), short())).toEqual({ token: fromPeer(held), outcome: "issued" })
-    expect(yield* refreshed(short(), fromPeer(long()))).toEqual({ token: fromPeer(held), outcome: "shared" })
-  }))
+test("refresh metrics: a peer's token counts as shared and an exchanged token as issued, even if it is not kept", function*() {
+  const long = () => token(1, 0, 2_000_000)
+  const short = () => token(2, 0, 1_000_000)
+  const held = long()
+  expect(yield* refreshed(held, fromPeer(short()))).toEqual({ token: held, outcome: "shared" })
+  expect(yield* refreshed(fromPeer(held), short())).toEqual({ token: fromPeer(held), outcome: "issued" })
+  expect(yield* refreshed(short(), fromPeer(long()))).toEqual({ token: fromPeer(held), outcome: "shared" })
+})
