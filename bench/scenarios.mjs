@@ -252,7 +252,7 @@ export const bundle = async ({ libraries: { own } }) => {
 export const fleet = async ({ isQuick, log, out, root }) => {
   const outfile = join(out, "fleet.mjs")
   await build({
-    entryPoints: [join(root, "test/support/fleet/costs.ts")],
+    entryPoints: [join(root, "bench/fleetCosts.mjs")],
     outfile,
     bundle: true,
     format: "esm",

@@ -1,31 +1,19 @@
 /** What a fleet costs: the rows of the table in docs/sharing.md. */
-import * as PlainCrypto from "./PlainCrypto.js"
-import { SimulatedFleet } from "./SimulatedFleet.js"
+import * as PlainCrypto from "../test/support/fleet/PlainCrypto.ts"
+import { SimulatedFleet } from "../test/support/fleet/SimulatedFleet.ts"
 
 const minute = 60_000
 
 const life = 75 * minute
 
-export interface Cost {
-  readonly situation: "cold start" | "revocation" | "quiet hour" | "refresh"
-  readonly replicas: number
-  readonly exchanges: number
-  readonly cacheCalls: number
-  readonly busiestSecond: number
-  /** The busiest second once the first two are over. */
-  readonly busiestLater: number
-  /** From the publication of the token until the last replica had its search result, in milliseconds. */
-  readonly lastAfter: number | undefined
-}
-
 /** An exchange takes one second, and a call to the cache one millisecond. The last two situations take 70 minutes. */
-export const costsOf = (replicas: number): Promise<ReadonlyArray<Cost>> =>
+export const costsOf = (replicas) =>
   PlainCrypto.using(async () => {
     const fleet = new SimulatedFleet({ seed: "1", life })
     const { cache, service, time } = fleet
-    const costs: Array<Cost> = []
+    const costs = []
 
-    const measure = async (situation: Cost["situation"], millis: number, isSearching: boolean) => {
+    const measure = async (situation, millis, isSearching) => {
       const [exchanges, cacheCalls, begun] = [service.exchanges.length, cache.calls, time.now]
       fleet.durations.length = 0
       if (isSearching) fleet.searchAll()
@@ -37,7 +25,7 @@ export const costsOf = (replicas: number): Promise<ReadonlyArray<Cost>> =>
         exchanges: service.exchanges.length - exchanges,
         cacheCalls: cache.calls - cacheCalls,
         busiestSecond: cache.busiestSince(begun),
-        busiestLater: cache.busiestSince(begun + 2_000),
+        // The milliseconds from the publication of the token until the last replica had its search result.
         lastAfter: isSearching ? Math.round(begun + longest - cache.publishedAt) : undefined
       })
     }
