@@ -4,17 +4,17 @@
  */
 import { createHash } from "node:crypto"
 
-let uses = 0
+let calls = 0
 
 /** The calls since this was asked last. */
-export const takeUses = (): number => {
-  const taken = uses
-  uses = 0
+export const takeCallCount = (): number => {
+  const taken = calls
+  calls = 0
   return taken
 }
 
-const used = <A>(value: A): Promise<A> => {
-  uses += 1
+const counted = <A>(value: A): Promise<A> => {
+  calls += 1
   return Promise.resolve(value)
 }
 
@@ -23,12 +23,12 @@ interface PlainKey {
 }
 
 const plain = {
-  importKey: (_format: string, bytes: Uint8Array) => used<PlainKey>({ bytes }),
-  deriveKey: (_algorithm: unknown, key: PlainKey) => used(key),
+  importKey: (_format: string, bytes: Uint8Array) => counted<PlainKey>({ bytes }),
+  deriveKey: (_algorithm: unknown, key: PlainKey) => counted(key),
   sign: (_algorithm: unknown, { bytes }: PlainKey, data: Uint8Array) =>
-    used(createHash("sha256").update(bytes).update(data).digest()),
-  encrypt: (_algorithm: unknown, _key: PlainKey, data: Uint8Array) => used(data.slice()),
-  decrypt: (_algorithm: unknown, _key: PlainKey, data: Uint8Array) => used(data.slice())
+    counted(createHash("sha256").update(bytes).update(data).digest()),
+  encrypt: (_algorithm: unknown, _key: PlainKey, data: Uint8Array) => counted(data.slice()),
+  decrypt: (_algorithm: unknown, _key: PlainKey, data: Uint8Array) => counted(data.slice())
 }
 
 /** Runs with plain crypto, and then takes it back. */

@@ -141,7 +141,7 @@ export class SimulatedFleet {
   /** WebCrypto ends its calls in later turns of the event loop. */
   private async settle() {
     this.scheduler.settle()
-    while (PlainCrypto.takeUses() > 0 || !this.scheduler.isIdle) {
+    while (PlainCrypto.takeCallCount() > 0 || !this.scheduler.isIdle) {
       await setImmediate()
       this.scheduler.settle()
     }
