@@ -238,7 +238,7 @@ describe("sharing: lease", () => {
   })
 
   test("the lease is released if the cache granted it but the response was lost", function*({ cache, issuer }) {
-    yield* cache.behaveNext("lease", Cache.losesAnswer)
+    yield* cache.behaveNext("lease", Cache.losesResponse)
     expect([yield* fromNewReplica, yield* isFree, yield* issuer.calls]).toEqual([Issuer.secretOf(1), true, 1])
   })
 
@@ -285,35 +285,35 @@ describe("sharing: lease", () => {
 describe("sharing: a cache that", () => {
   const rows = Cache.operations.flatMap((operation) =>
     [
-      ["fails", operation, { manner: Cache.fails, reason: "Unavailable", longest: 0 }],
-      ["hangs", operation, { manner: Cache.hangs, reason: "Timeout", longest: 1_000 }],
+      ["fails", operation, { behavior: Cache.fails, reason: "Unavailable", longest: 0 }],
+      ["hangs", operation, { behavior: Cache.hangs, reason: "Timeout", longest: 1_000 }],
       [
         "hangs uninterruptibly",
         operation,
-        { manner: Cache.hangsUninterruptibly, reason: "Timeout", longest: 1_000 }
+        { behavior: Cache.hangsUninterruptibly, reason: "Timeout", longest: 1_000 }
       ]
     ] as const
   )
 
   test.each(rows)("%s at %s delays the token by one call at most", function*(
-    [, operation, { longest, manner }],
+    [, operation, { behavior, longest }],
     { cache }
   ) {
-    yield* cache.behaveNext(operation, manner)
+    yield* cache.behaveNext(operation, behavior)
     const [token, millis] = yield* timed(Effect.flatMap(replica(), missing))
     expect(Issuer.valueOf(token)).toBe(Issuer.secretOf(1))
     expect(millis).toBeLessThanOrEqual(longest + 250)
   })
 
-  test.each(rows)("%s at %s is logged as one warning", function*([, operation, { manner }], { cache }) {
-    yield* cache.behaveNext(operation, manner)
+  test.each(rows)("%s at %s is logged as one warning", function*([, operation, { behavior }], { cache }) {
+    yield* cache.behaveNext(operation, behavior)
     expect(yield* logged(fromNewReplica)).toEqual([
       expect.stringMatching(/^WARN The shared token cache .* exchanges the license key by itself\.$/)
     ])
   })
 
-  test.each(rows)("%s at %s is counted as one failure", function*([, operation, { manner, reason }], { cache }) {
-    yield* cache.behaveNext(operation, manner)
+  test.each(rows)("%s at %s is counted as one failure", function*([, operation, { behavior, reason }], { cache }) {
+    yield* cache.behaveNext(operation, behavior)
     expect(yield* added(fromNewReplica, "shared_cache_failures_total")).toEqual({ [reason]: 1 })
   })
 })
@@ -324,8 +324,8 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
     yield* squat(hour)
     const { cache } = yield* doubles
     const fiber = yield* Effect.fork(Effect.withRandom(Effect.flatMap(replica(), missing), Random.fixed([0.5])))
-    for (const [manner, millis] of [[Cache.fails, 2_000], [undefined, 1_000], [Cache.fails, 2_000]] as const) {
-      yield* cache.behaveAlways("read", manner)
+    for (const [behavior, millis] of [[Cache.fails, 2_000], [undefined, 1_000], [Cache.fails, 2_000]] as const) {
+      yield* cache.behaveAlways("read", behavior)
       yield* Cache.pass(millis)
     }
     return fiber
@@ -375,9 +375,9 @@ describe("sharing: closing the layer", () => {
       ["closing waits for a pending write and release", Cache.takes(300), 600, true],
       ["closing waits for a pending write for at most cacheTimeout", Cache.hangsUninterruptibly, 1_000, false]
     ] as const
-  )("%s", function*([, manner, longest, isPublished], { cache }) {
+  )("%s", function*([, behavior, longest, isPublished], { cache }) {
     const { close } = yield* exchanging
-    yield* cache.behaveNext("write", manner)
+    yield* cache.behaveNext("write", behavior)
     yield* cache.behaveNext("release", Cache.takes(300))
     yield* Cache.pass(500)
     const [, millis] = yield* timed(close)

@@ -11,17 +11,17 @@ export interface Call {
   readonly args: ReadonlyArray<unknown>
 }
 
-type Answer<A> = Effect.Effect<A, SharedTokenCache.SharedTokenCacheError>
+type CacheEffect<A> = Effect.Effect<A, SharedTokenCache.SharedTokenCacheError>
 
 /** How a call to the cache behaves: it may replace the call, or do something before it. */
-export type Manner = <A>(call: Answer<A>) => Answer<A>
+export type Behavior = <A>(call: CacheEffect<A>) => CacheEffect<A>
 
 export interface Service {
   readonly calls: Effect.Effect<ReadonlyArray<Call>>
   readonly callsOf: (operation: Operation) => Effect.Effect<ReadonlyArray<Call>>
   /** The next call of an operation behaves like this. */
-  readonly behaveNext: (operation: Operation, manner: Manner) => Effect.Effect<void>
-  readonly behaveAlways: (operation: Operation, manner: Manner | undefined) => Effect.Effect<void>
+  readonly behaveNext: (operation: Operation, behavior: Behavior) => Effect.Effect<void>
+  readonly behaveAlways: (operation: Operation, behavior: Behavior | undefined) => Effect.Effect<void>
   /** The name that was asked for last. */
   readonly lastName: Effect.Effect<string>
 }
@@ -32,33 +32,38 @@ const unavailable = new SharedTokenCache.SharedTokenCacheError({ reason: "Unavai
 
 export const operations: ReadonlyArray<Operation> = ["read", "write", "lease", "release"]
 
-export const fails: Manner = () => Effect.fail(unavailable)
+export const fails: Behavior = () => Effect.fail(unavailable)
 
-export const hangs: Manner = () => Effect.never
+export const hangs: Behavior = () => Effect.never
 
-export const hangsUninterruptibly: Manner = () => Effect.uninterruptible(Effect.never)
+export const hangsUninterruptibly: Behavior = () => Effect.uninterruptible(Effect.never)
 
 /** The call arrives, and its response is lost. */
-export const losesAnswer: Manner = (call) => Effect.zipRight(call, Effect.never)
+export const losesResponse: Behavior = (call) => Effect.zipRight(call, Effect.never)
 
-export const takes = (duration: Duration.DurationInput): Manner => (call) => Effect.delay(call, duration)
+export const takes = (duration: Duration.DurationInput): Behavior => (call) => Effect.delay(call, duration)
 
-export const comesAfter = (effect: Effect.Effect<unknown, unknown>): Manner => (call) =>
+export const comesAfter = (effect: Effect.Effect<unknown, unknown>): Behavior => (call) =>
   Effect.zipRight(Effect.orDie(effect), call)
 
 const make = Effect.gen(function*() {
   const cache = yield* Effect.provide(SharedTokenCache.SharedTokenCache, Layer.fresh(SharedTokenCache.layerMemory))
   const calls = yield* Ref.make<ReadonlyArray<Call>>([])
-  const next = new Map<Operation, Manner>()
-  const always = new Map<Operation, Manner>()
+  const next = new Map<Operation, Behavior>()
+  const always = new Map<Operation, Behavior>()
 
-  const called = <A>(operation: Operation, name: string, args: ReadonlyArray<unknown>, answer: Answer<A>): Answer<A> =>
+  const called = <A>(
+    operation: Operation,
+    name: string,
+    args: ReadonlyArray<unknown>,
+    effect: CacheEffect<A>
+  ): CacheEffect<A> =>
     Effect.zipRight(
       Ref.update(calls, (calls) => [...calls, { operation, name, args }]),
       Effect.suspend(() => {
-        const manner = next.get(operation) ?? always.get(operation)
+        const behavior = next.get(operation) ?? always.get(operation)
         next.delete(operation)
-        return manner === undefined ? answer : manner(answer)
+        return behavior === undefined ? effect : behavior(effect)
       })
     )
 
@@ -72,11 +77,11 @@ const make = Effect.gen(function*() {
   const service: Service = {
     calls: Ref.get(calls),
     callsOf: (operation) => Effect.map(Ref.get(calls), (calls) => calls.filter((call) => call.operation === operation)),
-    behaveNext: (operation, manner) => Effect.sync(() => void next.set(operation, manner)),
-    behaveAlways: (operation, manner) =>
+    behaveNext: (operation, behavior) => Effect.sync(() => void next.set(operation, behavior)),
+    behaveAlways: (operation, behavior) =>
       Effect.sync(() => {
-        if (manner === undefined) always.delete(operation)
-        else always.set(operation, manner)
+        if (behavior === undefined) always.delete(operation)
+        else always.set(operation, behavior)
       }),
     lastName: Effect.map(Ref.get(calls), (calls) => calls.at(-1)?.name ?? "")
   }

@@ -95,7 +95,7 @@ export const make = (settings: ReadonlyArray<string> = []): Effect.Effect<RedisS
         { stdio: "ignore" }
       )
       await once(child, "spawn")
-      while (await control.ping().then((answer) => answer !== "PONG", () => true)) {
+      while (await control.ping().then((reply) => reply !== "PONG", () => true)) {
         await new Promise((resolve) => setTimeout(resolve, 10))
       }
     })

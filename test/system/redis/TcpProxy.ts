@@ -11,7 +11,7 @@ export interface TcpProxy {
   /** Cuts every connection. */
   readonly cut: Effect.Effect<void>
   /** Whether commands reach the server, but their connection is cut before the response. */
-  readonly setCuttingAnswers: (isCutting: boolean) => Effect.Effect<void>
+  readonly setCuttingResponses: (isCutting: boolean) => Effect.Effect<void>
   /** New connections go to another port; open ones stay, as with the host name of a managed Redis. */
   readonly setTarget: (port: number) => Effect.Effect<void>
   /** Refuses new connections, or takes them again. */
@@ -24,7 +24,7 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
   Effect.gen(function*() {
     const sockets = new Set<Socket>()
     const record: Array<Buffer> = []
-    const state = { delay: 0, isCuttingAnswers: false, isRefusing: false, target }
+    const state = { delay: 0, isCuttingResponses: false, isRefusing: false, target }
 
     const cut = Effect.sync(() => {
       for (const socket of sockets) socket.destroy()
@@ -44,10 +44,10 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
       }
       client.on("data", (bytes) => {
         server.write(bytes)
-        if (state.isCuttingAnswers) setTimeout(() => client.destroy(), 5)
+        if (state.isCuttingResponses) setTimeout(() => client.destroy(), 5)
       })
       server.on("data", (bytes) => {
-        if (!state.isCuttingAnswers) setTimeout(() => client.writable && client.write(bytes), state.delay)
+        if (!state.isCuttingResponses) setTimeout(() => client.writable && client.write(bytes), state.delay)
       })
     }
 
@@ -60,7 +60,7 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
       setDelay: (delay) => set({ delay }),
       cut,
       setTarget: (target) => set({ target }),
-      setCuttingAnswers: (isCuttingAnswers) => set({ isCuttingAnswers }),
+      setCuttingResponses: (isCuttingResponses) => set({ isCuttingResponses }),
       setRefusing: (isRefusing) => set({ isRefusing }),
       recorded: Effect.sync(() => Buffer.concat(record).toString("latin1"))
     }

@@ -52,8 +52,8 @@ const weathers: ReadonlyArray<Weather> = [
   },
   {
     title: "loses its connections before it responds",
-    begins: ({ proxy }) => proxy.setCuttingAnswers(true),
-    ends: ({ proxy }) => proxy.setCuttingAnswers(false)
+    begins: ({ proxy }) => proxy.setCuttingResponses(true),
+    ends: ({ proxy }) => proxy.setCuttingResponses(false)
   },
   {
     title: "has another type of value under the key",
