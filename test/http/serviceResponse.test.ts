@@ -70,14 +70,3 @@ describe("error of a response", () => {
     }
   )
 })
-
-describe("JSON of a response", () => {
-  test("a byte order mark is ignored", function*() {
-    expect(yield* ServiceResponse.json(responseWith(200, {}, "\ufeff{\"a\":1}"))).toEqual({ a: 1 })
-  })
-
-  test("bytes that are not UTF-8 fail with NotJson", function*() {
-    const bytes = { ...responseWith(200), body: new Uint8Array([34, 255, 34]) }
-    expect(yield* Effect.flip(ServiceResponse.json(bytes))).toMatchObject({ reason: "NotJson" })
-  })
-})

@@ -75,10 +75,7 @@ const only = (variable: string, value: string) => ConfigProvider.fromMap(new Map
 
 test.each<readonly [string, string, string]>([
   ["NUTRITION_ADVISOR_CONNECTIONS", "0", "connections"],
-  ["NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT", "0 seconds", "keepAliveTimeout"],
-  ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", "60 days", "connectTimeout"],
-  ["NUTRITION_ADVISOR_HEADERS_TIMEOUT", "0 seconds", "headersTimeout"],
-  ["NUTRITION_ADVISOR_BODY_TIMEOUT", "-1 seconds", "bodyTimeout"]
+  ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", "60 days", "connectTimeout"]
 ])("UndiciClient.layerConfig: %s=%s fails with a ConfigurationError", function*([name, value, field]) {
   const error = yield* Effect.flip(
     Effect.withConfigProvider(Layer.build(UndiciClient.layerConfig()), only(name, value))
