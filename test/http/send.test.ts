@@ -112,7 +112,6 @@ describe("HTTP request without a response", () => {
     ["a timeout of Node", failing(withCode("ETIMEDOUT")), { reason: "Timeout", code: "ETIMEDOUT" }],
     ["a timeout of undici", failing(withCode(undiciTimeout)), { reason: "Timeout", code: undiciTimeout }],
     ["a reset connection", failing(withCode("ECONNRESET")), { reason: "Aborted", code: "ECONNRESET" }],
-    ["an error of the HTTP parser", failing(withCode("HPE_INVALID")), { reason: "Connection", code: "HPE_INVALID" }],
     ["a TLS alert", failing(withCode(handshakeFailure)), { reason: "Connection", code: handshakeFailure }],
     ["a code of 80 characters", failing(withCode("E".repeat(80))), { reason: "Connection", code: "E".repeat(80) }],
     ["a code of 81 characters", failing(withCode("E".repeat(81))), { reason: "Connection" }],
@@ -133,6 +132,14 @@ describe("HTTP request without a response", () => {
       for (const shown of [inspect(exit, { depth: 9 }), JSON.stringify(exit), String(exit)]) {
         expect(shown).not.toMatch(/secret|advisor\.example/)
       }
+    }
+  )
+
+  test.each(["HPE_INVALID", "UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"])(
+    "the code %s is reported as a response that is not valid HTTP",
+    function*(code) {
+      const { message } = yield* Effect.flip(send(failing(withCode(code))))
+      expect(message).toContain(`a response that is not valid HTTP, or whose headers are too large (${code})`)
     }
   )
 
