@@ -2,28 +2,19 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { advisorOver, type HttpClientLayer } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { clients } from "../support/leaks/clients.js"
 import * as LocalService from "../support/leaks/LocalService.js"
 import * as Replies from "../support/leaks/replies.js"
 import * as Secrets from "../support/leaks/secrets.js"
 
-const search = NutritionAdvisor.search("apple")
-
-const execute = (url: string) =>
-  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get(url))
-
 const serve = (replies: Partial<LocalService.Replies> = {}) =>
   LocalService.start({ token: Replies.tokenReply, data: Replies.found, ...replies })
 
-const over = <E>(client: Layer.Layer<HttpClient.HttpClient, E>, baseUrl: string) =>
-  Effect.provide(
-    NutritionAdvisor.layer({ baseUrl, licenseKey: Redacted.make(Secrets.key), refresh: { background: false } }).pipe(
-      Layer.provide(client)
-    )
-  )
+const advisorAt = ({ origin: baseUrl }: LocalService.LocalService, client: HttpClientLayer) =>
+  advisorOver(client, { baseUrl, licenseKey: Redacted.make(Secrets.key) })
 
 const tokenPath = `/v2/token-cache/nutrition-advisor/oauth/licence/${Secrets.withReserved(Secrets.key)}`
 
@@ -38,7 +29,9 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
     "the key is sent only in the token path, and the token and identifier only in two headers",
     function*() {
       const service = yield* serve()
-      yield* over(layer, service.origin)(Effect.zipRight(search, execute("/v2/plan?page=2")))
+      const { httpClient, search } = yield* advisorAt(service, layer)
+      yield* search("apple")
+      yield* httpClient.get("/v2/plan?page=2")
       const [token, ...data] = service.received
       expect([token?.path, token?.headers["authorization"], token?.headers["service-id"]])
         .toEqual([tokenPath, undefined, undefined])
@@ -52,7 +45,8 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
 
   testLive("the client adds no headers other than the two token headers and the User-Agent", function*() {
     const [service, bare] = [yield* serve(), yield* serve()]
-    yield* over(layer, service.origin)(search)
+    const { search } = yield* advisorAt(service, layer)
+    yield* search("apple")
     yield* Effect.gen(function*() {
       const client = HttpClient.withTracerPropagation(yield* HttpClient.HttpClient, false)
       const own = { authorization: "x", "service-id": "x", "user-agent": "x" }
@@ -70,7 +64,8 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
       HttpClient.HttpClient,
       (client) => HttpClient.withTracerDisabledWhen(client, () => false)
     )
-    yield* Effect.withSpan(over(traced, service.origin)(Effect.zipRight(search, execute("/v2/plan"))), "menu")
+    const { httpClient, search } = yield* advisorAt(service, traced)
+    yield* Effect.withSpan(Effect.zipRight(search("apple"), httpClient.get("/v2/plan")), "menu")
     expect(traceHeaders(service.received)).toEqual([])
     yield* HttpClient.get(`${service.origin}/v2/x`).pipe(Effect.withSpan("menu"), Effect.provide(layer))
     expect(traceHeaders(service.received)).not.toEqual([])
@@ -79,12 +74,12 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
   testLive.each([301, 302, 303, 307, 308])("a redirect with status %d is not followed", function*(status) {
     const redirected = { _tag: "UnexpectedResponse", status, reason: "Redirect" }
     const ofToken = yield* serve({ token: Replies.redirect(status) })
-    expect(yield* Effect.flip(over(layer, ofToken.origin)(search))).toMatchObject({ ...redirected, operation: "token" })
+    const withoutToken = yield* advisorAt(ofToken, layer)
+    expect(yield* Effect.flip(withoutToken.search("apple"))).toMatchObject({ ...redirected, operation: "token" })
     const ofData = yield* serve({ data: Replies.redirect(status) })
-    yield* over(layer, ofData.origin)(Effect.gen(function*() {
-      expect(yield* Effect.flip(search)).toMatchObject({ ...redirected, operation: "search" })
-      expect(yield* Effect.flip(execute("/v2/plan"))).toMatchObject({ ...redirected, operation: "request" })
-    }))
+    const { httpClient, search } = yield* advisorAt(ofData, layer)
+    expect(yield* Effect.flip(search("apple"))).toMatchObject({ ...redirected, operation: "search" })
+    expect(yield* Effect.flip(httpClient.get("/v2/plan"))).toMatchObject({ ...redirected, operation: "request" })
     expect([ofToken.received.length, ofData.received.length]).toEqual([1, 3])
     expect([...ofToken.receivedElsewhere, ...ofData.receivedElsewhere]).toEqual([])
   })
@@ -93,11 +88,12 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
 testLive("a client that wraps an UndiciClient receives every request", function*() {
   const service = yield* serve()
   const guarded = Layer.project(
-    UndiciClient.layer(),
+    Layer.orDie(UndiciClient.layer()),
     HttpClient.HttpClient,
     HttpClient.HttpClient,
     (client) => HttpClient.mapRequest(client, HttpClientRequest.setHeader("service-id", "kept back"))
   )
-  yield* over(guarded, service.origin)(search)
+  const { search } = yield* advisorAt(service, guarded)
+  yield* search("apple")
   expect(service.received.map(({ headers }) => headers["service-id"])).toEqual(["kept back", "kept back"])
 })

@@ -1,8 +1,8 @@
 import { once } from "node:events"
 import type { HttpClient } from "@effect/platform"
 import { expect } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { advisorOver } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { clients } from "../support/leaks/clients.js"
 import * as LocalService from "../support/leaks/LocalService.js"
@@ -20,15 +20,10 @@ const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
       }
     })
     const scope = yield* Scope.make()
-    const layer = NutritionAdvisor.layer({
-      baseUrl: service.origin,
-      licenseKey: Redacted.make("key-closing"),
-      tokenTimeout: "4 minutes",
-      requestTimeout: "4 minutes"
-    })
-    const context = yield* Effect.uninterruptible(Layer.buildWithScope(Layer.provide(layer, client), scope))
+    const options = { baseUrl: service.origin, tokenTimeout: "4 minutes", requestTimeout: "4 minutes" } as const
+    const advisor = yield* Effect.uninterruptible(Scope.extend(advisorOver(client, options), scope))
     return {
-      advisor: Context.get(context, NutritionAdvisor.NutritionAdvisor),
+      advisor,
       close: Scope.close(scope, Exit.void),
       isLeft: left.await,
       service

@@ -4,9 +4,9 @@ import { Agent, type Dispatcher } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { advisorOver, type HttpClientLayer } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { clients } from "../support/leaks/clients.js"
-import { advisor, type HttpClientLayer, optionsFor } from "./hostile/advisor.js"
 import { wrapped } from "./hostile/clients.js"
 import { goodToken, json, type Reply, start } from "./hostile/replies.js"
 
@@ -18,7 +18,7 @@ const inTurn = (...replies: ReadonlyArray<Reply>): Reply => {
 const calling = (layer: HttpClientLayer, data: Reply) =>
   Effect.gen(function*() {
     const service = yield* start({ token: json(goodToken), data })
-    return { ...service, ...(yield* advisor(layer, optionsFor(service.origin))) }
+    return { ...service, ...(yield* advisorOver(layer, { baseUrl: service.origin })) }
   })
 
 const text = (body: string, status: number): Reply => json(body, { "content-type": "text/plain" }, status)

@@ -1,13 +1,13 @@
 /** On a hostile network each call ends with a typed result, in limited time and memory, and leaves no connection open. */
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Option, Redacted } from "effect"
-import type { NutritionAdvisorError } from "effect-nutrition-advisor"
+import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
+import { type NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
+import { advisorOver, type HttpClientLayer, type Options, optionsFor } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { endOf } from "../support/doubles/endOf.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { eventually } from "../support/doubles/Wire.js"
 import { type Client, clients } from "../support/leaks/clients.js"
-import { advisor, type HttpClientLayer, issuer, type Options, optionsFor } from "./hostile/advisor.js"
 import { bodies, type Expected, headers } from "./hostile/cases.js"
 import { keepingClients, wrapped } from "./hostile/clients.js"
 import * as Replies from "./hostile/replies.js"
@@ -24,7 +24,7 @@ const ending = <A>(effect: Effect.Effect<A, NutritionAdvisorError.NutritionAdvis
 interface Call {
   readonly layer: HttpClientLayer
   readonly reply: Replies.Reply
-  readonly options?: Partial<Options>
+  readonly options?: Omit<Options, "baseUrl">
 }
 
 const good = Replies.json(Replies.goodToken)
@@ -32,14 +32,21 @@ const good = Replies.json(Replies.goodToken)
 const searching = ({ layer, options, reply }: Call) =>
   Effect.gen(function*() {
     const service = yield* Replies.start({ token: good, data: reply })
-    const { search } = yield* advisor(layer, optionsFor(service.origin, options))
+    const { search } = yield* advisorOver(layer, { baseUrl: service.origin, ...options })
     return { call: ending(search("oats"), (value) => `found ${JSON.stringify(value)}`), service }
   })
+
+const issuerOver = (layer: HttpClientLayer, options: Options) =>
+  TokenIssuer.layer(optionsFor(options)).pipe(
+    Layer.provide(layer),
+    Layer.build,
+    Effect.map(Context.get(TokenIssuer.TokenIssuer))
+  )
 
 const issuing = ({ layer, options, reply }: Call) =>
   Effect.gen(function*() {
     const service = yield* Replies.start({ token: reply, data: reply })
-    const { issue } = yield* issuer(layer, optionsFor(service.origin, options))
+    const { issue } = yield* issuerOver(layer, { baseUrl: service.origin, ...options })
     return { call: ending(issue(Issuer.missing), ({ value }) => `issued ${Redacted.value(value)}`), service }
   })
 

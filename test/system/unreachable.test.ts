@@ -1,31 +1,23 @@
 import { spawnSync } from "node:child_process"
-import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import * as Net from "node:net"
 import { join } from "node:path"
-import type { HttpClient } from "@effect/platform"
 import { ProxyAgent } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
-import { Effect, type Layer, Redacted } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { Effect } from "effect"
+import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { advisorOver, type HttpClientLayer } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { listening } from "../support/doubles/Wire.js"
 import { clients } from "../support/leaks/clients.js"
 import { deadOrigin } from "../support/leaks/LocalService.js"
 import * as Program from "./Program.js"
 
-const error = (baseUrl: string, client: Layer.Layer<HttpClient.HttpClient>) =>
-  Effect.flip(NutritionAdvisor.search("apple")).pipe(
-    Effect.provide(NutritionAdvisor.layer({
-      baseUrl,
-      licenseKey: Redacted.make(randomUUID()),
-      refresh: { background: false, attempts: 1 }
-    })),
-    Effect.provide(client)
-  )
+const error = (baseUrl: string, client: HttpClientLayer) =>
+  Effect.flatMap(advisorOver(client, { baseUrl }), ({ search }) => Effect.flip(search("apple")))
 
 const isInstalled = spawnSync("openssl", ["version"]).status === 0
 
