@@ -1,10 +1,11 @@
 import { expect } from "@effect/vitest"
-import { Effect, Schema, Tracer } from "effect"
+import { Effect, Schema } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondAlways, respondNext } from "../support/doubles/simulator.js"
+import { recordSpans } from "../support/doubles/spans.js"
 import { refusals } from "../support/doubles/statuses.js"
 
 const observing = advisor({ observeHeaders: ["X-Request-Id", "x-trace", "x-none"] })
@@ -70,25 +71,14 @@ test("observeHeaders: headers of the token route are never observed", function*(
 
 /** The status and the header in the span of each call that an effect makes. */
 const spansOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const own = yield* Effect.tracer
-    const spans: Array<Tracer.Span> = []
-    const tracer = Tracer.make({
-      ...own,
-      span: (...args) => {
-        const span = own.span(...args)
-        spans.push(span)
-        return span
-      }
-    })
-    const result = yield* Effect.withTracer(effect, tracer)
-    const shown = spans.map(({ attributes, name }) => [
+  Effect.map(recordSpans(effect), ({ result, spans }) => ({
+    result,
+    spans: spans.map(({ attributes, name }) => [
       name,
       attributes.get("http.response.status_code"),
       attributes.get("http.response.header.x-request-id")
     ])
-    return { result, spans: shown }
-  })
+  }))
 
 test("span: only that of the request has the listed header, even on success", function*() {
   const responded = respondNext("search", { status: 200, body: {}, headers: identified })

@@ -1,7 +1,8 @@
 import type { HttpClient } from "@effect/platform"
 import { expect } from "@effect/vitest"
-import { Effect, Option, Tracer } from "effect"
+import { Effect, Option, type Tracer } from "effect"
 import { testLive } from "../../support/doubles/arranged.js"
+import { recordSpans } from "../../support/doubles/spans.js"
 import { replying, serve } from "../../support/doubles/Wire.js"
 import { ours, stock } from "./ways.js"
 
@@ -16,23 +17,11 @@ const shown = ({ attributes, kind, name, parent, status }: Tracer.Span) => ({
 const found = replying("{\"a\":1}", { "content-type": "application/json", date: "now", "set-cookie": "a=secret" })
 
 const spansOf = (client: HttpClient.HttpClient, url: string) =>
-  Effect.gen(function*() {
-    const spans: Array<Tracer.Span> = []
-    const own = yield* Effect.tracer
-    const tracer = Tracer.make({
-      ...own,
-      span: (...options) => {
-        const span = own.span(...options)
-        spans.push(span)
-        return span
-      }
-    })
-    yield* client.get(url, { urlParams: { q: "1" }, headers: { authorization: "secret", "x-a": "1" } }).pipe(
-      Effect.withSpan("menu"),
-      Effect.withTracer(tracer)
-    )
-    return spans.map(shown)
-  })
+  client.get(url, { urlParams: { q: "1" }, headers: { authorization: "secret", "x-a": "1" } }).pipe(
+    Effect.withSpan("menu"),
+    recordSpans,
+    Effect.map(({ spans }) => spans.map(shown))
+  )
 
 testLive("UndiciClient: a request has the same span as with the platform's undici client", function*() {
   const { origin } = yield* serve(found)
