@@ -3,7 +3,7 @@ import { Effect, FastCheck } from "effect"
 import { vi } from "vitest"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
 import * as Background from "../../src/internal/runtime/background.js"
-import { test } from "../support/doubles/arranged.js"
+import { test, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
 
 const make = Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
@@ -69,15 +69,15 @@ describe("timeouts", () => {
     expect(seen).toEqual([1, 2, 3])
   })
 
-  it.scopedLive("timeouts fire on time in a test with fake timers and a real monotonic clock", () =>
-    Effect.gen(function*() {
-      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
-      const seen: Array<number> = []
-      const timeouts = yield* make
-      timeouts.add(new Noted(1, seen))
-      yield* Effect.promise(() => vi.advanceTimersByTimeAsync(31_000))
-      expect(seen).toEqual([1])
-    }).pipe(Effect.ensuring(Effect.sync(() => vi.useRealTimers()))))
+  testLive("timeouts fire on time in a test with fake timers and a real monotonic clock", function*() {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
+    const seen: Array<number> = []
+    const timeouts = yield* make
+    timeouts.add(new Noted(1, seen))
+    yield* Effect.promise(() => vi.advanceTimersByTimeAsync(31_000))
+    expect(seen).toEqual([1])
+  })
 
   test("closing the scope expires all pending and later requests", function*() {
     const seen: Array<number> = []

@@ -8,6 +8,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { vi } from "vitest"
+import { test } from "../support/doubles/arranged.js"
 import { proxied } from "../support/doubles/proxied.js"
 import { advisorOf, clientOf, type FetchService, json, serviceOf } from "./fetchService.js"
 
@@ -123,22 +124,20 @@ describe("request body", () => {
     }
   )
 
-  it.effect.each<Row>([...inMemory, ...toRead, ["a string", () => "è", "è", null]])(
+  test.each<Row>([...inMemory, ...toRead, ["a string", () => "è", "è", null]])(
     "httpClient: %s is sent as bytes and resent after a renewal",
-    ([, body, ...expected]) =>
-      Effect.gen(function*() {
-        const service = rejecting()
-        yield* Effect.provide(post(bodyOf(body())), advisorOf(service))
-        expect(yield* Effect.promise(() => sentBy(service))).toEqual([expected, expected])
-      })
+    function*([, body, ...expected]) {
+      const service = rejecting()
+      yield* Effect.provide(post(bodyOf(body())), advisorOf(service))
+      expect(yield* Effect.promise(() => sentBy(service))).toEqual([expected, expected])
+    }
   )
 
-  it.effect.each(streams)("httpClient: %s is streamed", ([, body, ...expected]) =>
-    Effect.gen(function*() {
-      const service = serviceOf()
-      yield* Effect.provide(post(bodyOf(body())), advisorOf(service))
-      expect(yield* Effect.promise(() => sentBy(service))).toEqual([[expected[0], "application/octet-stream"]])
-    }))
+  test.each(streams)("httpClient: %s is streamed", function*([, body, sent]) {
+    const service = serviceOf()
+    yield* Effect.provide(post(bodyOf(body())), advisorOf(service))
+    expect(yield* Effect.promise(() => sentBy(service))).toEqual([[sent, "application/octet-stream"]])
+  })
 })
 
 /** A stream that never ends after its first chunk. */

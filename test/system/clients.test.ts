@@ -10,18 +10,11 @@ import { clients } from "../support/leaks/clients.js"
 import { wrapped } from "./hostile/clients.js"
 import { goodToken, json, type Reply, start } from "./hostile/replies.js"
 
-const inTurn = (...replies: ReadonlyArray<Reply>): Reply => {
-  let count = 0
-  return (response) => replies[Math.min(count++, replies.length - 1)]?.(response)
-}
-
 const calling = (layer: HttpClientLayer, data: Reply) =>
   Effect.gen(function*() {
     const service = yield* start({ token: json(goodToken), data })
     return { ...service, ...(yield* advisorOver(layer, { baseUrl: service.origin })) }
   })
-
-const text = (body: string, status: number): Reply => json(body, { "content-type": "text/plain" }, status)
 
 /** Each client as one that makes an error of the statuses that the library has to see. */
 const refusing = [...clients, ...wrapped].map(({ layer, name }) => ({
@@ -29,18 +22,9 @@ const refusing = [...clients, ...wrapped].map(({ layer, name }) => ({
   layer: Layer.project(layer, HttpClient.HttpClient, HttpClient.HttpClient, HttpClient.filterStatusOk)
 }))
 
-describe.each(refusing)("error status over $name with filterStatusOk", ({ layer }) => {
-  testLive("each status has its error, with the headers", function*() {
-    const later = json("{\"a\":1}", { "retry-after": "7" }, 429)
-    const { search } = yield* calling(layer, inTurn(later, json("{}", {}, 500), text("bad", 400), text("none", 404)))
-    const errors = yield* Effect.replicateEffect(Effect.flip(search("oats")), 4)
-    expect(errors).toMatchObject([
-      { _tag: "TooManyRequests", retryAfter: 7 },
-      { _tag: "ServerError", status: 500 },
-      { _tag: "BadRequest", status: 400 },
-      { _tag: "UnexpectedResponse", status: 404, reason: "Status" }
-    ])
-  })
+testLive.each(refusing)("error status over $name with filterStatusOk: the error has the headers", function*({ layer }) {
+  const { search } = yield* calling(layer, json("{}", { "retry-after": "7" }, 429))
+  expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TooManyRequests", retryAfter: 7 })
 })
 
 describe("FetchHttpClient.RequestInit", () => {
@@ -77,21 +61,19 @@ describe("FetchHttpClient.RequestInit", () => {
   })
 })
 
-describe("a dispatcher that changes the headers of a search", () => {
-  testLive("other searches keep their headers", function*() {
-    const seen: Array<ReadonlyArray<string>> = []
-    const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
-      const headers = Object(options.headers)
-      seen.push(Object.keys(headers))
-      headers["x-turn"] = String(seen.length)
-      return dispatch(options, handler)
-    })
-    yield* Effect.addFinalizer(() => Effect.promise(() => dispatcher.destroy()))
-    const { search } = yield* calling(UndiciClient.layerFromDispatcher(dispatcher), json("{}"))
-    yield* Effect.replicateEffect(search("oats"), 3)
-    expect(seen).toHaveLength(4)
-    expect(seen.flat()).not.toContain("x-turn")
+testLive("dispatcher that changes the headers of a search: other searches keep theirs", function*() {
+  const seen: Array<ReadonlyArray<string>> = []
+  const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
+    const headers = Object(options.headers)
+    seen.push(Object.keys(headers))
+    headers["x-turn"] = String(seen.length)
+    return dispatch(options, handler)
   })
+  yield* Effect.addFinalizer(() => Effect.promise(() => dispatcher.destroy()))
+  const { search } = yield* calling(UndiciClient.layerFromDispatcher(dispatcher), json("{}"))
+  yield* Effect.replicateEffect(search("oats"), 3)
+  expect(seen).toHaveLength(4)
+  expect(seen.flat()).not.toContain("x-turn")
 })
 
 describe.each([...clients, ...wrapped])("request body over $name", ({ layer }) => {

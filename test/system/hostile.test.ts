@@ -1,5 +1,5 @@
 /** On a hostile network each call ends with a typed result, in limited time and memory, and leaves no connection open. */
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { type NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { advisorOver, type HttpClientLayer, type Options, optionsFor } from "../support/doubles/advisorOver.js"
@@ -143,16 +143,12 @@ const short = { requestTimeout: "500 millis", tokenTimeout: "500 millis" } as co
 
 describe.concurrent.each(clients)("slow service over $name", ({ layer }) => {
   describe.each(operations)("$operation call", ({ calling }) => {
-    it.scopedLive.each(slow)(
-      "the call fails with Timeout and closes its socket: %s",
-      ([, reply]) =>
-        Effect.gen(function*() {
-          const { areClosed, counted } = counting(reply)
-          const { call } = yield* calling({ layer, reply: counted, options: short })
-          expect(yield* call).toBe("TransportError Timeout")
-          expect(yield* areClosed).toBe(true)
-        })
-    )
+    testLive.each(slow)("the call fails with Timeout and closes its socket: %s", function*([, reply]) {
+      const { areClosed, counted } = counting(reply)
+      const { call } = yield* calling({ layer, reply: counted, options: short })
+      expect(yield* call).toBe("TransportError Timeout")
+      expect(yield* areClosed).toBe(true)
+    })
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
+import { testLive } from "../support/doubles/arranged.js"
 import { runs } from "../support/doubles/runs.js"
 import { clients } from "../support/leaks/clients.js"
 import { leaksOf } from "../support/leaks/leaksOf.js"
@@ -7,12 +8,11 @@ import { type Outcome, outcomes, search } from "../support/leaks/outcomes.js"
 import * as Replies from "../support/leaks/replies.js"
 
 describe.each(clients)("secrets over $name", ({ layer }) => {
-  it.scopedLive.each(outcomes.map((outcome) => [outcome.title, outcome] as const))(
+  testLive.each(outcomes.map((outcome) => [outcome.title, outcome] as const))(
     "no output contains a secret after %s",
-    ([, outcome]) =>
-      Effect.gen(function*() {
-        expect(yield* leaksOf(outcome, layer)).toEqual({ end: outcome.end, leaks: {}, elsewhere: [] })
-      })
+    function*([, outcome]) {
+      expect(yield* leaksOf(outcome, layer)).toEqual({ end: outcome.end, leaks: {}, elsewhere: [] })
+    }
   )
 })
 
