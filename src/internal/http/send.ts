@@ -1,4 +1,4 @@
-/** The only boundary to HttpClient. No part of a request leaks through it, whatever error the client fails with. */
+/** The boundary to HttpClient. No part of a request leaks through it, whatever error the client fails with. */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -15,7 +15,7 @@ import {
   type Receiver,
   type Request
 } from "./dispatch.js"
-import * as Platform from "./platform/dispatchThrough.js"
+import { dispatchThrough } from "./platform/dispatchThrough.js"
 import type { ServiceResponse } from "./serviceResponse.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
@@ -166,7 +166,7 @@ const withOwnSlot = (send: (slot: RequestSlot) => Outcome): Outcome =>
 /** Creates the function that sends requests. Without `timeouts`, the caller must apply a timeout. */
 export const make = (client: HttpClient.HttpClient, timeouts?: Timeouts): Send => {
   const dispatch = dispatchOf(client)
-  const dispatchIn = Platform.dispatchThrough(client)
+  const dispatchIn = dispatchThrough(client)
   return (request, operation, limits, slot) => {
     const sendIn = (slot: RequestSlot): Outcome => {
       const begin = beginIn(slot, () => new PendingRequest(operation, limits, timeouts))
