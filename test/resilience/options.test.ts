@@ -3,7 +3,6 @@ import { Headers, UrlParams } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
-import { fromLayer } from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
@@ -45,12 +44,7 @@ type Search = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>) =
 
 const searches: ReadonlyArray<readonly [name: string, Search]> = [
   ["search", (layer) => Effect.provide(NutritionAdvisor.search("oats", withUnknown("a")), layer)],
-  ["searchAs", (layer) => Effect.provide(NutritionAdvisor.searchAs(Schema.Unknown)("oats", withUnknown("a")), layer)],
-  ["a promise client", (layer) =>
-    Effect.promise(async () => {
-      await using client = fromLayer(layer)
-      await client.search("oats", withUnknown("a"))
-    })]
+  ["searchAs", (layer) => Effect.provide(NutritionAdvisor.searchAs(Schema.Unknown)("oats", withUnknown("a")), layer)]
 ]
 
 test.each(

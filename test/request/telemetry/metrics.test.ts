@@ -1,6 +1,14 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, Option, Schema } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError, SharedTokenCache, TokenProvider } from "effect-nutrition-advisor"
+import { Effect, Fiber, Layer, Option, Schema } from "effect"
+import {
+  NutritionAdvisor,
+  NutritionAdvisorError,
+  RequestRetry,
+  SearchCache,
+  SharedTokenCache,
+  Throttle,
+  TokenProvider
+} from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../../support/doubles/arranged.js"
 import { added } from "../../support/doubles/counters.js"
@@ -41,15 +49,20 @@ const initial: Readonly<Record<string, ReadonlyArray<Labels>>> = {
     ...tags.map((outcome) => ({ operation, outcome, at: "exchange" }))
   ]),
   shared_tokens_total: ["HandedOver", "Exchanged", "ExchangedAlone"].map((outcome) => ({ outcome })),
-  shared_cache_failures_total: ["Unavailable", "Timeout"].map((reason) => ({ reason }))
+  shared_cache_failures_total: ["Unavailable", "Timeout"].map((reason) => ({ reason })),
+  retries_total: ["Retried", "OutOfBudget"].map((outcome) => ({ outcome })),
+  held_requests_total: ["TooManyRequests", "Rate"].map((reason) => ({ reason })),
+  search_cache_total: ["Hit", "Miss", "Joined"].map((outcome) => ({ outcome }))
 }
+
+const wrappers = Layer.mergeAll(RequestRetry.layer(), Throttle.layer(), SearchCache.layer({ timeToLive: 1 }))
 
 describe("metrics: counter", () => {
   test.each(Object.entries(initial))(
     "each series starts at zero: %s",
     function*([name, all]) {
       yield* Effect.scoped(
-        Effect.provide(Effect.void, NutritionAdvisor.layerShared(settings))
+        Effect.provide(Effect.void, Layer.provide(wrappers, NutritionAdvisor.layerShared(settings)))
       ).pipe(Effect.provide(SharedTokenCache.layerMemory))
       const series = (yield* snapshot).filter(({ name: of }) => of === `nutrition_advisor_${name}`)
       expect(series.map(({ labels }) => labels)).toEqual(expect.arrayContaining([...all]))

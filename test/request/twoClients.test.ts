@@ -1,9 +1,8 @@
-/** Two clients in one program, each with its own key, its own composition and the layers that wrap it. */
+/** Two clients in one program, each with its own key and its own composition. */
 import type { HttpClient } from "@effect/platform"
 import { expect } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
-import { NutritionAdvisor, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
-import { SharedTokenCache, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { NutritionAdvisor, SharedTokenCache, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arrangedLive } from "../support/doubles/arranged.js"
 
@@ -28,32 +27,23 @@ const compositions: ReadonlyArray<readonly [name: string, Composition]> = [
   ["layerWithoutTokens", composed]
 ]
 
-const cache = SearchCache.layer({ timeToLive: "1 hour" })
-const retry = RequestRetry.layer({ base: "1 millis" })
-const throttle = Throttle.layer({ rate: { limit: 1_000, interval: "1 second" } })
+/** The license key of each tenant. */
+const keys = { 1: "key-of-tenant-1", 2: "key-of-tenant-2" }
 
-/** The license key of each tenant, and the layers that wrap its client. */
-const tenants = {
-  1: { key: "key-of-tenant-1", wrapper: Layer.provide(cache, Layer.provide(throttle, retry)) },
-  2: { key: "key-of-tenant-2", wrapper: Layer.provide(retry, Layer.provide(cache, throttle)) }
-}
-
-type Tenant = keyof typeof tenants
+type Tenant = keyof typeof keys
 
 const tagOf = (tenant: Tenant) => Context.GenericTag<`tenant ${Tenant}`, NutritionAdvisor.Service>(`tenant ${tenant}`)
 
-const clientOf = (tenant: Tenant, composition: Composition) => {
-  const { wrapper, key } = tenants[tenant]
-  return Layer.effect(tagOf(tenant), NutritionAdvisor.NutritionAdvisor).pipe(
-    Layer.provide(wrapper),
-    Layer.provide(composition({ baseUrl: Simulator.baseUrl, licenseKey: Redacted.make(key) }))
+const clientOf = (tenant: Tenant, composition: Composition) =>
+  Layer.provide(
+    Layer.effect(tagOf(tenant), NutritionAdvisor.NutritionAdvisor),
+    composition({ baseUrl: Simulator.baseUrl, licenseKey: Redacted.make(keys[tenant]) })
   )
-}
 
 /** The simulator writes into each token the number of the key that it was exchanged for. */
 const withTwoKeys = arrangedLive(
   Simulator.Simulator,
-  Simulator.layerHttpClient({ licenseKeys: [tenants[1].key, tenants[2].key] })
+  Simulator.layerHttpClient({ licenseKeys: [keys[1], keys[2]] })
 )
 
 withTwoKeys.each(
