@@ -36,11 +36,6 @@ test("@effect/ai tool: a result is cut to 32 KiB by default", function*() {
   expect(bytesOf(encodedResult)).toBeGreaterThan(31 * 1024)
 })
 
-test("@effect/ai tool: a payload with its own `note` is returned under `result`", function*() {
-  const { encodedResult } = yield* handle({ note: "per 100 g", results: foods(500) }, { maxResultBytes: 4096 })
-  expect(encodedResult).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
-})
-
 test("@effect/ai tool: a result that is cut has at most `maxResultBytes`, including its note", function*() {
   const { encodedResult } = yield* handle({ results: foods(300) }, { maxResultBytes: 4096, note: "n".repeat(60) })
   expect(bytesOf(encodedResult)).toBeLessThanOrEqual(4096)

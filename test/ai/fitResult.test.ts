@@ -75,6 +75,12 @@ it.each([[undefined, null], [null, null], [5, 5], ["oats", "oats"], [[], []]])(
   (payload, result) => expect(fitResult(payload)).toEqual(Either.right({ result }))
 )
 
+it("tool result: if it is cut, a payload with its own `note` is returned under `result`", () => {
+  const payload = { note: "per 100 g", results: Array(500).fill("oats") }
+  const result = Either.getOrThrow(fitResult(payload, { maxResultBytes: 1_024 }))
+  expect(result).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
+})
+
 it("tool result: if not even one element fits, the tool fails with the limit in the message", () => {
   const tooLong = { results: ["x".repeat(200)], names: ["y".repeat(200)] }
   const message =

@@ -1,6 +1,6 @@
 import { Headers } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer, Schema, TestClock } from "effect"
+import { Context, Effect, Layer, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
@@ -165,18 +165,17 @@ it("SearchCache: a request that the service below interrupts fails with Transpor
   expect(searchedIn(world, "oats")).toEqual(new TransportError({ operation, reason: "Aborted" }))
 })
 
-it.effect("SearchCache: a request runs in the span of its first caller", () => {
+test("SearchCache: a request runs in the span of its first caller", function*() {
   const spans: Array<string> = []
   const below = NutritionAdvisorTest.layer({
     search: () => Effect.map(Effect.currentSpan, ({ name }) => spans.push(name)).pipe(Effect.orDie, Effect.delay(0))
   })
-  return Effect.gen(function*() {
-    const advisor = yield* NutritionAdvisor.NutritionAdvisor
-    const callers = ["one", "other"].map((name) => Effect.withSpan(advisor.search("oats"), name))
-    yield* Effect.fork(Effect.all(callers, { concurrency: "unbounded" }))
-    yield* TestClock.adjust(1)
-    expect(spans).toEqual(["one"])
-  }).pipe(Effect.provide(Layer.provide(SearchCache.layer({ timeToLive: "1 second" }), below)))
+  const context = yield* Layer.build(Layer.provide(SearchCache.layer({ timeToLive: "1 second" }), below))
+  const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
+  const callers = ["one", "other"].map((name) => Effect.withSpan(search("oats"), name))
+  yield* Effect.fork(Effect.all(callers, { concurrency: "unbounded" }))
+  yield* TestClock.adjust(1)
+  expect(spans).toEqual(["one"])
 })
 
 test("search_cache_total: each search is counted once, by the source of its payload", function*() {
