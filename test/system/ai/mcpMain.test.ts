@@ -6,6 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Effect } from "effect"
 import { usage } from "../../../src/internal/ai/mcpArguments.js"
 import { version } from "../../../src/internal/settings/version.js"
+import { testLive } from "../../support/doubles/arranged.js"
 import * as Wire from "../../support/doubles/Wire.js"
 import * as Program from "../Program.js"
 
@@ -72,95 +73,85 @@ const hello = message(0, "initialize", {
 const callOf = (id: number, term: string) => message(id, "tools/call", { name: "search_foods", arguments: { term } })
 
 describe("MCP program", () => {
-  it.scopedLive("with --simulator, it serves an SDK client and marks all foods as simulated", () =>
-    Effect.promise(async () => {
-      const client = new Client({ name: "test", version: "1.0.0" })
-      const { args, command, cwd, env } = Program.commandOf(program, ["--simulator"])
-      await client.connect(
-        new StdioClientTransport({ args: [...args], command, cwd, env: { ...env }, stderr: "inherit" })
-      )
-      const { tools: [tool] } = await client.listTools()
-      const { content: [found] } = await client.callTool({ name: "search_foods", arguments: { term: "greek yogurt" } })
-      const instructions = client.getInstructions()
-      await client.close()
-      const { note, results } = JSON.parse(found?.type === "text" ? found.text : "")
-      for (const text of [instructions, tool?.description, note]) expect(text).toContain("simulated")
-      expect(results[0].name).toMatch(/yogurt/i)
-    }))
+  it("with --simulator, it serves an SDK client and marks all foods as simulated", async () => {
+    const client = new Client({ name: "test", version: "1.0.0" })
+    const { args, command, cwd, env } = Program.commandOf(program, ["--simulator"])
+    await client.connect(
+      new StdioClientTransport({ args: [...args], command, cwd, env: { ...env }, stderr: "inherit" })
+    )
+    const { tools: [tool] } = await client.listTools()
+    const { content: [found] } = await client.callTool({ name: "search_foods", arguments: { term: "greek yogurt" } })
+    const instructions = client.getInstructions()
+    await client.close()
+    const { note, results } = JSON.parse(found?.type === "text" ? found.text : "")
+    for (const text of [instructions, tool?.description, note]) expect(text).toContain("simulated")
+    expect(results[0].name).toMatch(/yogurt/i)
+  })
 
-  it.scopedLive("it responds to each of 1,500 concurrent calls, even with malformed lines in between", () =>
-    Effect.gen(function*() {
-      const { child, ended, frames, output, received } = yield* started(yield* settings)
-      const hostile = ["{\"jsonrpc\":", "no JSON", "[".repeat(200_000), "x".repeat(3 * 1024 * 1024), "", "{}", "[]"]
-      child.stdin.write(hello)
-      for (let id = 1; id <= 1_500; id++) {
-        child.stdin.write(callOf(id, id === 700 ? "broken" : `food ${id}`))
-        if (id % 200 === 0) child.stdin.write(`${hostile[id / 200 - 1]}\n`)
-      }
-      yield* Effect.promise(() => received(1_501))
-      child.stdin.end()
-      expect(yield* Effect.promise(() => ended)).toBe(0)
-      const results = new Map(frames.map(({ id, result }) => [id, result]))
-      const unexpected = Array.from({ length: 1_500 }, (_, index) => index + 1).filter((id) => {
-        const { content: [{ text } = { text: "" }] = [], isError } = results.get(id) ?? {}
-        // On a busy machine a connection may fail, and the model gets a message about that.
-        return isError === true
-          ? !/^The (search|token exchange) /.test(text)
-          : text !== `{"results":[{"name":"food ${id}"}]}`
-      })
-      expect(unexpected).toEqual([])
-      expect(results.get(700)).toHaveProperty("isError", true)
-      expect(frames.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true)
-      for (const secret of Object.values(secrets)) expect(output.all + output.stderr).not.toContain(secret)
-    }))
+  testLive("it responds to each of 1,500 concurrent calls, even with malformed lines in between", function*() {
+    const { child, ended, frames, output, received } = yield* started(yield* settings)
+    const hostile = ["{\"jsonrpc\":", "no JSON", "[".repeat(200_000), "x".repeat(3 * 1024 * 1024), "", "{}", "[]"]
+    child.stdin.write(hello)
+    for (let id = 1; id <= 1_500; id++) {
+      child.stdin.write(callOf(id, id === 700 ? "broken" : `food ${id}`))
+      if (id % 200 === 0) child.stdin.write(`${hostile[id / 200 - 1]}\n`)
+    }
+    yield* Effect.promise(() => received(1_501))
+    child.stdin.end()
+    expect(yield* Effect.promise(() => ended)).toBe(0)
+    const results = new Map(frames.map(({ id, result }) => [id, result]))
+    const unexpected = Array.from({ length: 1_500 }, (_, index) => index + 1).filter((id) => {
+      const { content: [{ text } = { text: "" }] = [], isError } = results.get(id) ?? {}
+      // On a busy machine a connection may fail, and the model gets a message about that.
+      return isError === true
+        ? !/^The (search|token exchange) /.test(text)
+        : text !== `{"results":[{"name":"food ${id}"}]}`
+    })
+    expect(unexpected).toEqual([])
+    expect(results.get(700)).toHaveProperty("isError", true)
+    expect(frames.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true)
+    for (const secret of Object.values(secrets)) expect(output.all + output.stderr).not.toContain(secret)
+  })
 
-  it.scopedLive("it exits when standard input ends before any call", () =>
-    Effect.gen(function*() {
-      const { child, ended, output } = yield* started(yield* settings)
-      child.stdin.end()
-      expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
-    }))
+  testLive("it exits when standard input ends before any call", function*() {
+    const { child, ended, output } = yield* started(yield* settings)
+    child.stdin.end()
+    expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
+  })
 
-  it.scopedLive("it responds to calls sent right before standard input ends", () =>
-    Effect.gen(function*() {
-      const { child, ended, frames, output } = yield* started(yield* settings)
-      child.stdin.end(`${hello}${callOf(1, "oats")}${callOf(2, "broken")}${callOf(3, "rice")}`)
-      expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
-      expect(frames.map(({ id }) => id).filter(Number.isInteger).sort()).toEqual(expect.arrayContaining([1, 2, 3]))
-    }))
+  testLive("it responds to calls sent right before standard input ends", function*() {
+    const { child, ended, frames, output } = yield* started(yield* settings)
+    child.stdin.end(`${hello}${callOf(1, "oats")}${callOf(2, "broken")}${callOf(3, "rice")}`)
+    expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
+    expect(frames.map(({ id }) => id).filter(Number.isInteger).sort()).toEqual(expect.arrayContaining([1, 2, 3]))
+  })
 
-  it.scopedLive.each(["SIGINT", "SIGTERM"] as const)(
-    "it exits with code 0 on %s, even as PID 1",
-    (signal) =>
-      Effect.gen(function*() {
-        const { child, ended, output, received } = yield* started(yield* settings)
-        child.stdin.write(hello)
-        yield* Effect.promise(() => received(1))
-        child.kill(signal)
-        expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
-      })
-  )
+  testLive.each(["SIGINT", "SIGTERM"] as const)("it exits with code 0 on %s, even as PID 1", function*(signal) {
+    const { child, ended, output, received } = yield* started(yield* settings)
+    child.stdin.write(hello)
+    yield* Effect.promise(() => received(1))
+    child.kill(signal)
+    expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
+  })
 
-  it.scopedLive("--max-bytes and --fields also apply to simulated foods", () =>
-    Effect.gen(function*() {
-      const { child, frames, received } = yield* started({}, ["--simulator", "--max-bytes", "300", "--fields", "name"])
-      child.stdin.write(`${hello}${callOf(1, "yogurt")}`)
-      yield* Effect.promise(() => received(2))
-      const text = frames.find(({ id }) => id === 1)?.result?.content?.[0]?.text ?? ""
-      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(300)
-      const { results: [first] } = JSON.parse(text)
-      expect(Object.keys(first)).toEqual(["name"])
-    }))
+  testLive("--max-bytes and --fields also apply to simulated foods", function*() {
+    const { child, frames, received } = yield* started({}, ["--simulator", "--max-bytes", "300", "--fields", "name"])
+    child.stdin.write(`${hello}${callOf(1, "yogurt")}`)
+    yield* Effect.promise(() => received(2))
+    const text = frames.find(({ id }) => id === 1)?.result?.content?.[0]?.text ?? ""
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(300)
+    const { results: [first] } = JSON.parse(text)
+    expect(Object.keys(first)).toEqual(["name"])
+  })
 
-  it.live.each([["--help", usage], ["--version", `${version}\n`]] as const)(
+  testLive.each([["--help", usage], ["--version", `${version}\n`]] as const)(
     "with %s, it prints only that, and exits with code 0",
-    ([argument, stdout]) =>
-      Effect.gen(function*() {
-        expect(yield* Program.run(program, [argument])).toEqual({ code: 0, stderr: "", stdout })
-      })
+    function*([argument, stdout]) {
+      expect(yield* Program.run(program, [argument])).toEqual({ code: 0, stderr: "", stdout })
+    }
   )
 
-  it.live.each<readonly [string, RegExp, Parameters<typeof Program.commandOf>]>([
+  testLive.each<readonly [string, RegExp, Parameters<typeof Program.commandOf>]>([
     ["a variable is missing", /NUTRITION_ADVISOR_LICENSE_KEY/, [
       program,
       [],
@@ -173,11 +164,10 @@ describe("MCP program", () => {
       {},
       Program.withoutPackage("@modelcontextprotocol/")
     ]]
-  ])("it exits with code 1 and one sentence on standard error if %s", ([_, words, command]) =>
-    Effect.gen(function*() {
-      const { code, stderr, stdout } = yield* Program.run(...command)
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-      expect(stderr).toMatch(/^[^\n]+\n$/)
-      expect(stderr).toMatch(words)
-    }))
+  ])("it exits with code 1 and one sentence on standard error if %s", function*([_, words, command]) {
+    const { code, stderr, stdout } = yield* Program.run(...command)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+    expect(stderr).toMatch(/^[^\n]+\n$/)
+    expect(stderr).toMatch(words)
+  })
 })
