@@ -1,5 +1,4 @@
 import * as HttpClient from "@effect/platform/HttpClient"
-import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type * as Effect from "effect/Effect"
 import type { Service } from "../../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
@@ -9,7 +8,7 @@ import { withRepeatableOptions } from "../request/searchOptions.js"
 
 interface About {
   readonly operation: DataOperation
-  readonly method: HttpMethod
+  readonly method: string
 }
 
 type Wrap = <A>(
