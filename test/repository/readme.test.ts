@@ -3,6 +3,7 @@ import { join, posix } from "node:path"
 import { expect, it } from "@effect/vitest"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { vi } from "vitest"
+import { errors } from "../support/doubles/errors.js"
 import { pages, programsOf, read, repository } from "../support/readme/blocks.js"
 import { makeImporter } from "../support/readme/importBlock.js"
 
@@ -69,46 +70,13 @@ it("README.md and docs/errors.md: each error has a row with its fields, a sectio
   expect(errors.filter(({ _tag }) => statusOf({ _tag, operation: "token" }) !== 503)).toEqual([])
 })
 
-/** An error for each message that the client has, not counting the advice for each `code` and each rule of a setting. */
-const sampleErrors = () => {
-  const {
-    BadRequest,
-    Forbidden,
-    LicenseKeyUnavailable,
-    MissingServiceId,
-    ServerError,
-    TooManyRequests,
-    TransportError,
-    UnexpectedResponse
-  } = NutritionAdvisorError
-  const operation = "token"
-  return [
-    new BadRequest({ operation, status: 400 }),
-    new BadRequest({ operation }),
-    new ServerError({ operation, status: 503 }),
-    ...Forbidden.fields.reason.literals.map((reason) => new Forbidden({ operation, status: 403, reason })),
-    new MissingServiceId({ operation }),
-    new TooManyRequests({ operation, status: 429 }),
-    new TooManyRequests({ operation }),
-    ...TransportError.fields.reason.literals.map((reason) => new TransportError({ operation, reason })),
-    new TransportError({ operation, reason: "Connection", code: "HPE_INVALID_HEADER_TOKEN" }),
-    ...UnexpectedResponse.fields.reason.literals.flatMap((reason) => [
-      new UnexpectedResponse({ operation: "search", status: 200, reason }),
-      new UnexpectedResponse({ operation, status: 200, reason })
-    ]),
-    new UnexpectedResponse({ operation, status: 200, reason: "Schema", field: "access_token" }),
-    new UnexpectedResponse({ operation, status: 200, reason: "Schema", field: "expires_in" }),
-    new LicenseKeyUnavailable()
-  ]
-}
-
 /** The first sentence of a message, as a reader searches for it: without the call, and without what is in parentheses at the end. */
 const searchedFor = ({ message }: NutritionAdvisorError.NutritionAdvisorError) =>
-  message.replace(/^The (search|token exchange) /, "").replace(/\. .*$/, "").replace(/ \([^)]*\)$/, "")
+  message.replace(/^The (search|request|token exchange) /, "").replace(/\. .*$/, "").replace(/ \([^)]*\)$/, "")
 
 it("docs/errors.md: it contains each error message", () => {
   const page = read("docs/errors.md").replaceAll("`", "")
-  const sentences = sampleErrors().map(searchedFor)
+  const sentences = errors.map(searchedFor)
   expect(sentences.filter((sentence) => !page.includes(`| ${sentence}`))).toEqual([])
 })
 
