@@ -15,7 +15,7 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { respond, serviceOf, SimulatorCore } from "../internal/simulator/core.js"
+import { respond, SimulatorCore } from "../internal/simulator/core.js"
 import * as SimulatorHttp from "../internal/simulator/http.js"
 import type { Options, SeenRequest, Service } from "../internal/simulator/model.js"
 import { checkRoutes, routeOf } from "../internal/simulator/routes.js"
@@ -108,11 +108,15 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | 
       const client = HttpClient.make((request, { pathname, search }) => {
         const { body, headers, method } = request
         return Effect.flatMap(
-          respond(core, { method, pathname, search, headers, body: SimulatorHttp.sentBytes(body) }),
+          respond(
+            core,
+            { method, pathname, search, headers, body: SimulatorHttp.sentBytes(body) },
+            routeOf(options, pathname)
+          ),
           (response) => SimulatorHttp.clientResponse(request, response)
         )
       })
-      return Context.make(Simulator, serviceOf(core)).pipe(Context.add(HttpClient.HttpClient, client))
+      return Context.make(Simulator, core.service).pipe(Context.add(HttpClient.HttpClient, client))
     })
   )
 
@@ -138,14 +142,17 @@ export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never
       const served = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const { headers, method } = request
         const [, pathname = "/", search = ""] = /^([^?]*)(.*)$/.exec(request.url) ?? []
-        const shown = page?.(request, routeOf(options.pathPrefix ?? "", pathname).path ?? pathname)
+        const route = routeOf(options, pathname)
+        if (page !== undefined && route.control !== undefined) {
+          const response = page.rejectionOf(request) ?? page.responseTo(request, route.control)
+          if (response !== undefined) return Effect.succeed(response)
+        }
         const incoming = { method, pathname, search, headers, body: SimulatorHttp.receivedBytes(request) }
-        if (shown !== undefined) return Effect.succeed(shown)
-        return Effect.map(Effect.interruptible(respond(core, incoming)), SimulatorHttp.serverResponse)
+        return Effect.map(Effect.interruptible(respond(core, incoming, route)), SimulatorHttp.serverResponse)
       })
 
       return Layer.merge(
-        Layer.succeed(Simulator, serviceOf(core)),
+        Layer.succeed(Simulator, core.service),
         HttpServer.serve(served).pipe(HttpMiddleware.withTracerDisabledWhen(constTrue))
       )
     })

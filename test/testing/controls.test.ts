@@ -137,7 +137,8 @@ test.each(
     ["GET", "/simulator/token-lifetime?seconds=30"],
     ["POST", "/simulator/latency/exchange?millis=1"],
     ["POST", "/simulator/latency/search/hang?millis=1"],
-    ["POST", "/simulator/"]
+    ["POST", "/simulator/"],
+    ["POST", "/simulator"]
   ] as const
 )("simulator controls: %s %s gets 404 with the list of calls", function*([method, path]) {
   const { status, text } = yield* send(method, path)

@@ -9,10 +9,10 @@ const isOperation = (name: string): name is Operation => Object.hasOwn(faults, n
 const calls = "GET counters, GET state, POST revoke, POST recover, POST provoke/{operation}/{fault}?times=1, " +
   "POST token-lifetime?seconds=30 or POST latency/{operation}?millis=200"
 
-/** Returns the response to a call at a path below /simulator/: the counters, the state, or why the call was rejected. */
+/** Returns the response to a call at a path below `/simulator`, such as "/counters": the counters, the state, or why the call was rejected. */
 export const control = (simulator: Service, method: string, path: string, search: string): Effect.Effect<Reply> => {
   const query = new URLSearchParams(search)
-  const [order = "", operation = "", fault, ...more] = path.split("/")
+  const [, order = "", operation = "", fault, ...more] = path.split("/")
   const refuse = (status: number, message: string) => Effect.succeed(problem(status, message))
   const then = (order: Effect.Effect<void>): Effect.Effect<Reply> =>
     Effect.map(Effect.zipRight(order, simulator.counters), (body) => ({ status: 200, body }))
@@ -37,13 +37,13 @@ export const control = (simulator: Service, method: string, path: string, search
       : refuse(400, "millis must be a whole number from 0 to 9999999")
 
   const call = `${method} ${path}`
-  if (call === "GET counters" || call === "HEAD counters") return then(Effect.void)
-  if (call === "GET state" || call === "HEAD state") {
+  if (call === "GET /counters" || call === "HEAD /counters") return then(Effect.void)
+  if (call === "GET /state" || call === "HEAD /state") {
     return Effect.map(simulator.state, (body) => ({ status: 200, body }))
   }
-  if (call === "POST revoke") return then(simulator.revoke)
-  if (call === "POST recover") return then(simulator.recover)
-  if (call === "POST token-lifetime") return live()
+  if (call === "POST /revoke") return then(simulator.revoke)
+  if (call === "POST /recover") return then(simulator.recover)
+  if (call === "POST /token-lifetime") return live()
   if (method === "POST" && isOperation(operation) && more.length === 0) {
     if (order === "latency" && fault === undefined) return slow(operation)
     if (order === "provoke" && fault !== undefined) return provoked(operation)

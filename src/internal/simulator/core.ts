@@ -9,7 +9,7 @@ import { disturbanceOf, faults } from "./fault.js"
 import type { Given } from "./http.js"
 import type { Operation, Options, SeenRequest, Service, SimulatedResponse } from "./model.js"
 import { problem, SimulatorResponses } from "./responses.js"
-import { type Route, routeOf, withoutKeys } from "./routes.js"
+import { type Route, withoutKeys } from "./routes.js"
 import { SimulatorTokens } from "./tokens.js"
 
 /** A request, as an HttpClient or an HttpServer passes it in. */
@@ -33,23 +33,8 @@ export interface Recorder {
 
 const shownTokens = 100
 
-/** The simulated service, apart from how requests reach it. `series` is a part of each token. */
-export class SimulatorCore {
-  readonly tokens: SimulatorTokens
-  readonly responses: SimulatorResponses
-  readonly calls = new SimulatorCalls()
-  readonly latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
-  /** Undefined if there is no page to record for. */
-  recorder: Recorder | undefined
-
-  constructor(readonly options: Options, series: string) {
-    this.tokens = new SimulatorTokens(options, series)
-    this.responses = new SimulatorResponses(this.tokens, options)
-  }
-}
-
 /** The controls and counters for tests. */
-export const serviceOf = (core: SimulatorCore): Service => {
+const serviceOf = (core: SimulatorCore): Service => {
   const { calls, latency, responses, tokens } = core
   return {
     revoke: Effect.map(Effect.clock, (clock) => {
@@ -99,6 +84,23 @@ export const serviceOf = (core: SimulatorCore): Service => {
   }
 }
 
+/** The simulated service, apart from how requests reach it. `series` is a part of each token. */
+export class SimulatorCore {
+  readonly tokens: SimulatorTokens
+  readonly responses: SimulatorResponses
+  readonly calls = new SimulatorCalls()
+  readonly latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
+  /** Undefined if there is no page to record for. */
+  recorder: Recorder | undefined
+  readonly service: Service
+
+  constructor(readonly options: Options, series: string) {
+    this.tokens = new SimulatorTokens(options, series)
+    this.responses = new SimulatorResponses(this.tokens, options)
+    this.service = serviceOf(this)
+  }
+}
+
 const seenOf = ({ options, tokens }: SimulatorCore, incoming: Incoming, route: Route, body: Uint8Array, at: number) => {
   const { headers, method, pathname, search } = incoming
   const { operation, path } = route
@@ -143,13 +145,8 @@ const responseTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effe
   })
 
 /** The response to a request, from a control or from the service. */
-export const respond = (core: SimulatorCore, incoming: Incoming): Effect.Effect<Given> => {
-  const { method, pathname, search } = incoming
-  const { calls, options } = core
-  const route = routeOf(options.pathPrefix ?? "", pathname)
-  if (options.controls === true && route.path?.startsWith("/simulator/") === true) {
-    return control(serviceOf(core), method, route.path.slice("/simulator/".length), search)
-  }
+export const respond = (core: SimulatorCore, incoming: Incoming, route: Route): Effect.Effect<Given> => {
+  if (route.control !== undefined) return control(core.service, incoming.method, route.control, incoming.search)
   const response = responseTo(core, incoming, route)
-  return route.operation === "token" ? calls.duringExchange(response) : response
+  return route.operation === "token" ? core.calls.duringExchange(response) : response
 }

@@ -13,6 +13,8 @@ export interface Route {
   readonly path: string | undefined
   /** The license key in the path of an exchange, still encoded. */
   readonly keySegment: string | undefined
+  /** The path below `/simulator` if the request is for the page or the controls, for example "/counters". */
+  readonly control: string | undefined
 }
 
 /** Returns why an entry of `routes` can never match a request, or undefined if it can. */
@@ -35,11 +37,17 @@ export const checkRoutes = ({ controls = false, routes = {} }: Options): Effect.
   return complaint === undefined ? Effect.void : Effect.dieMessage(complaint)
 }
 
-export const routeOf = (prefix: string, pathname: string): Route => {
-  const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : undefined
+/** Browsers ask for the icon of any page, such as a response of the controls, at this path. */
+const favicon = "/favicon.ico"
+
+const controlOf = (path: string, pathname: string): string | undefined =>
+  pathname === favicon ? "/icon.svg" : /^\/simulator(\/.*|)$/.exec(path)?.[1]
+
+export const routeOf = ({ controls = false, pathPrefix = "" }: Options, pathname: string): Route => {
+  const path = pathname.startsWith(pathPrefix) ? pathname.slice(pathPrefix.length) : undefined
   const keySegment = exchangePath.exec(path ?? "")?.[1]
   const operation = keySegment !== undefined ? "token" : path === searchPath ? "search" : "request"
-  return { operation, path, keySegment }
+  return { operation, path, keySegment, control: controls ? controlOf(path ?? "", pathname) : undefined }
 }
 
 export const decodedKey = (segment: string): string | undefined => {

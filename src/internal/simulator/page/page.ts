@@ -28,6 +28,11 @@ const icon = HttpServerResponse.text(
 
 const refusal = (status: number, message: string) => SimulatorHttp.serverResponse(problem(status, message))
 
+const forbidden = refusal(
+  403,
+  "page and controls are only available to their own origin, at an address of this machine or an --allowed-host"
+)
+
 const hashOf = (page: string, element: RegExp) =>
   `'sha256-${createHash("sha256").update(element.exec(page)?.[1] ?? "").digest("base64")}'`
 
@@ -66,10 +71,7 @@ const streamOf = (events: SimulatorEvents, lastId = "") => {
     })
 }
 
-/**
- * Starts to record calls for the page. Returns a function that responds to requests for the page, and returns undefined if a request is for
- * the controls or the service.
- */
+/** Starts to record calls for the page. */
 export const make = (core: SimulatorCore) =>
   Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
@@ -81,27 +83,26 @@ export const make = (core: SimulatorCore) =>
     const listening = address._tag === "TcpAddress" ? address.hostname : undefined
     const mayEnter = guard(listening, core.options.allowedHosts ?? [])
 
-    return ({ headers, method }: HttpServerRequest.HttpServerRequest, path: string) => {
-      if (path === "/favicon.ico") return icon
-      if (path !== "/simulator" && !path.startsWith("/simulator/")) return undefined
-      if (!mayEnter({ method, host: headers["host"], origin: headers["origin"] })) {
-        return refusal(
-          403,
-          "page and controls are only available to their own origin, at an address of this machine or an --allowed-host"
-        )
-      }
+    /** Returns the response to a request that may use neither the page nor the controls, or undefined if it may. */
+    const rejectionOf = ({ headers, method }: HttpServerRequest.HttpServerRequest) =>
+      mayEnter({ method, host: headers["host"], origin: headers["origin"] }) ? undefined : forbidden
+
+    /** Returns the response to a request for the page, or undefined if it is for the controls. */
+    const responseTo = ({ headers, method }: HttpServerRequest.HttpServerRequest, path: string) => {
       switch (`${method} ${path}`) {
-        case "GET /simulator":
+        case "GET ":
           return HttpServerResponse.empty({ status: 308, headers: { location: "simulator/" } })
-        case "GET /simulator/":
-        case "HEAD /simulator/":
+        case "GET /":
+        case "HEAD /":
           return documentOf(core)
-        case "GET /simulator/icon.svg":
+        case "GET /icon.svg":
           return icon
-        case "GET /simulator/events":
+        case "GET /events":
           return streamOf(events, headers["last-event-id"])
         default:
           return undefined
       }
     }
+
+    return { rejectionOf, responseTo }
   })
