@@ -121,8 +121,8 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | 
   )
 
 /** Imported on demand, because it needs modules of Node. */
-const pageOf = (core: SimulatorCore) =>
-  Effect.flatMap(Effect.promise(() => import("../internal/simulator/page/page.js")), (module) => module.make(core))
+const makePage = (options: Options) =>
+  Effect.flatMap(Effect.promise(() => import("../internal/simulator/page/page.js")), (module) => module.make(options))
 
 /**
  * The simulator on a port, with any HttpServer of the platform.
@@ -136,15 +136,15 @@ export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never
       yield* checkRoutes(options)
       // After a restart, a simulator must issue other tokens than before: clients would take an equal one for an unchanged token.
       const series = `simulated-${crypto.randomUUID().slice(0, 8)}`
-      const core = new SimulatorCore(options, series)
-      const page = options.controls === true ? yield* pageOf(core) : undefined
+      const page = options.controls === true ? yield* makePage(options) : undefined
+      const core = new SimulatorCore(options, series, page?.recorder)
 
       const served = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const { headers, method } = request
         const [, pathname = "/", search = ""] = /^([^?]*)(.*)$/.exec(request.url) ?? []
         const route = routeOf(options, pathname)
         if (page !== undefined && route.control !== undefined) {
-          const response = page.rejectionOf(request) ?? page.responseTo(request, route.control)
+          const response = page.rejectionOf(request) ?? page.responseTo(core, request, route.control)
           if (response !== undefined) return Effect.succeed(response)
         }
         const incoming = { method, pathname, search, headers, body: SimulatorHttp.receivedBytes(request) }

@@ -1,4 +1,5 @@
 import * as Headers from "@effect/platform/Headers"
+import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,7 +11,7 @@ import type { Given } from "./http.js"
 import type { Operation, Options, SeenRequest, Service, SimulatedResponse } from "./model.js"
 import { problem, SimulatorResponses } from "./responses.js"
 import { type Route, withoutKeys } from "./routes.js"
-import { SimulatorTokens } from "./tokens.js"
+import { type IssuedToken, SimulatorTokens } from "./tokens.js"
 
 /** A request, as an HttpClient or an HttpServer passes it in. */
 export interface Incoming {
@@ -21,14 +22,16 @@ export interface Incoming {
   readonly body: Effect.Effect<Uint8Array>
 }
 
-/** Records each call that got a response or whose client left, and each revocation. */
+/** Records what happens at the service, for the page. */
 export interface Recorder {
+  readonly issued: (token: IssuedToken) => void
+  /** Gets the numbers of the tokens. */
+  readonly revoked: (tokens: ReadonlyArray<number>, at: number) => void
+  /** Records a request once it has got its response or its client has left. `tokens` are those of the service. */
   readonly call: <A extends SimulatedResponse>(
-    request: SeenRequest,
-    fault: string | null,
+    call: { readonly request: SeenRequest; readonly fault: string | null; readonly tokens: SimulatorTokens },
     response: Effect.Effect<A>
   ) => Effect.Effect<A>
-  readonly revocation: (revoked: ReadonlyArray<number>, at: number) => void
 }
 
 const shownTokens = 100
@@ -37,10 +40,9 @@ const shownTokens = 100
 const serviceOf = (core: SimulatorCore): Service => {
   const { calls, latency, responses, tokens } = core
   return {
-    revoke: Effect.map(Effect.clock, (clock) => {
-      const now = clock.unsafeCurrentTimeMillis()
+    revoke: Effect.map(Clock.currentTimeMillis, (now) => {
       const revoked = tokens.revoke(now)
-      core.recorder?.revocation(revoked, now)
+      core.recorder?.revoked(revoked, now)
     }),
     provoke: (operation, fault, times) =>
       Effect.suspend(() => {
@@ -66,8 +68,8 @@ const serviceOf = (core: SimulatorCore): Service => {
     setLatency: (operation, duration) => Effect.sync(() => void (latency[operation] = duration)),
     setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),
     setCustomerId: (id) => Effect.sync(() => tokens.setCustomerId(id)),
-    state: Effect.map(Effect.clock, (clock) => ({
-      tokens: tokens.accepted(clock.unsafeCurrentTimeMillis()).slice(-shownTokens).map(
+    state: Effect.map(Clock.currentTimeMillis, (now) => ({
+      tokens: tokens.accepted(now).slice(-shownTokens).map(
         ({ expiresAt, number, receivedAt }) => ({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) })
       ),
       faults: calls.plans()
@@ -84,18 +86,16 @@ const serviceOf = (core: SimulatorCore): Service => {
   }
 }
 
-/** The simulated service, apart from how requests reach it. `series` is a part of each token. */
+/** The simulated service, apart from how requests reach it. `series` is a part of each token. There is a recorder if there is a page. */
 export class SimulatorCore {
   readonly tokens: SimulatorTokens
   readonly responses: SimulatorResponses
   readonly calls = new SimulatorCalls()
   readonly latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
-  /** Undefined if there is no page to record for. */
-  recorder: Recorder | undefined
   readonly service: Service
 
-  constructor(readonly options: Options, series: string) {
-    this.tokens = new SimulatorTokens(options, series)
+  constructor(readonly options: Options, series: string, readonly recorder?: Recorder) {
+    this.tokens = new SimulatorTokens(options, series, (token) => recorder?.issued(token))
     this.responses = new SimulatorResponses(this.tokens, options)
     this.service = serviceOf(this)
   }
@@ -124,7 +124,7 @@ const seenOf = ({ options, tokens }: SimulatorCore, incoming: Incoming, route: R
 
 const responseTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effect.Effect<Given> =>
   Effect.gen(function*() {
-    const { calls, latency, recorder, responses } = core
+    const { calls, latency, recorder, responses, tokens } = core
     const { keySegment, operation, path } = route
     const clock = yield* Effect.clock
     const request = seenOf(core, incoming, route, yield* incoming.body, clock.unsafeCurrentTimeMillis())
@@ -141,7 +141,8 @@ const responseTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effe
       const given = typeof planned === "function" ? planned(reply) : planned
       return given === "hang" ? yield* Effect.never : given
     })
-    return yield* recorder === undefined ? response : recorder.call(request, plan?.fault ?? null, response)
+    if (recorder === undefined) return yield* response
+    return yield* recorder.call({ request, fault: plan?.fault ?? null, tokens }, response)
   })
 
 /** The response to a request, from a control or from the service. */

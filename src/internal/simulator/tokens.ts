@@ -23,8 +23,6 @@ export const isAccepted = ({ expiresAt, isRevoked }: IssuedToken, now: number) =
 export class SimulatorTokens {
   /** Whether an exchange returns the token that is still valid. */
   handsBackValid = false
-  /** Called with each new token. */
-  onIssued: (token: IssuedToken) => void = () => {}
   /** The identifiers of all tokens, and of the next one. */
   readonly customerIds = new Set<string>()
   /** By value, in the order of issue. */
@@ -35,8 +33,12 @@ export class SimulatorTokens {
   lifetime: number
   private customerId = ""
 
-  /** `series` is a part of each token. */
-  constructor({ customerId, licenseKeys, tokenLifetime }: Options, readonly series: string) {
+  /** `series` is a part of each token. `onIssued` is called with each new token. */
+  constructor(
+    { customerId, licenseKeys, tokenLifetime }: Options,
+    readonly series: string,
+    private readonly onIssued: (token: IssuedToken) => void
+  ) {
     this.licenseKeys = new Set(licenseKeys ?? [demoKey])
     this.lifetime = tokenLifetime ?? 86_155.482
     this.setCustomerId(customerId ?? "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00")

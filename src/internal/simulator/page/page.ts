@@ -7,6 +7,7 @@ import * as Record from "effect/Record"
 import type { SimulatorCore } from "../core.js"
 import { faults } from "../fault.js"
 import * as SimulatorHttp from "../http.js"
+import type { Options } from "../model.js"
 import { problem } from "../responses.js"
 import { assemble } from "./document.js"
 import { SimulatorEvents } from "./events.js"
@@ -71,24 +72,27 @@ const streamOf = (events: SimulatorEvents, lastId = "") => {
     })
 }
 
-/** Starts to record calls for the page. */
-export const make = (core: SimulatorCore) =>
+/** The page, and the recorder that it needs. */
+export const make = (options: Options) =>
   Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
     const events = yield* Effect.acquireRelease(
       Effect.sync(() => new SimulatorEvents(Date.now())),
       (events) => Effect.sync(() => events.close())
     )
-    core.recorder = recorder(events, core.tokens)
     const listening = address._tag === "TcpAddress" ? address.hostname : undefined
-    const mayEnter = guard(listening, core.options.allowedHosts ?? [])
+    const mayEnter = guard(listening, options.allowedHosts ?? [])
 
     /** Returns the response to a request that may use neither the page nor the controls, or undefined if it may. */
     const rejectionOf = ({ headers, method }: HttpServerRequest.HttpServerRequest) =>
       mayEnter({ method, host: headers["host"], origin: headers["origin"] }) ? undefined : forbidden
 
     /** Returns the response to a request for the page, or undefined if it is for the controls. */
-    const responseTo = ({ headers, method }: HttpServerRequest.HttpServerRequest, path: string) => {
+    const responseTo = (
+      core: SimulatorCore,
+      { headers, method }: HttpServerRequest.HttpServerRequest,
+      path: string
+    ) => {
       switch (`${method} ${path}`) {
         case "GET ":
           return HttpServerResponse.empty({ status: 308, headers: { location: "simulator/" } })
@@ -104,5 +108,5 @@ export const make = (core: SimulatorCore) =>
       }
     }
 
-    return { rejectionOf, responseTo }
+    return { recorder: recorder(events), rejectionOf, responseTo }
   })

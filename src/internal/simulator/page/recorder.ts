@@ -1,4 +1,5 @@
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -6,7 +7,7 @@ import * as Redacted from "effect/Redacted"
 import type { Recorder } from "../core.js"
 import type { SeenRequest, SimulatedResponse } from "../model.js"
 import { hidden } from "../secrets.js"
-import { isAccepted, type SimulatorTokens } from "../tokens.js"
+import { isAccepted } from "../tokens.js"
 import type { CallSeen, SimulatorEvents } from "./events.js"
 
 const longestRoute = 300
@@ -18,34 +19,31 @@ const statusOf = (exit: Exit.Exit<SimulatedResponse>): CallSeen["status"] => {
 
 const valueOf = (header: SeenRequest["serviceId"]) => Option.match(header, { onNone: () => "", onSome: Redacted.value })
 
-/** Turns the calls of a simulator into events. */
-export const recorder = (events: SimulatorEvents, tokens: SimulatorTokens): Recorder => {
-  tokens.onIssued = (token) => {
+/** Turns what happens at the service into events. */
+export const recorder = (events: SimulatorEvents): Recorder => ({
+  issued: (token) => {
     const { expiresAt, number, receivedAt } = token
     const isInUse = () => isAccepted(token, Date.now())
     events.add({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) }, isInUse)
-  }
-
-  return {
-    call: (request, fault, response) =>
-      Effect.onExit(response, (exit) =>
-        Effect.map(Effect.clock, (clock) => {
-          const { at, authorization, method, operation, path, query, serviceId } = request
-          const sent = { token: valueOf(authorization).replace(/^bearer +/i, ""), id: valueOf(serviceId) }
-          // The query is shown only if it contains a secret, because that is a mistake in the client.
-          const shown = hidden(query, tokens, sent)
-          const route = hidden(path, tokens, sent) + (shown === query ? "" : `?${shown}`)
-          events.add({
-            at,
-            operation,
-            method,
-            route: route.length > longestRoute ? `${route.slice(0, longestRoute)}…` : route,
-            status: statusOf(exit),
-            duration: clock.unsafeCurrentTimeMillis() - at,
-            token: tokens.issued.get(sent.token)?.number ?? null,
-            fault
-          })
-        })),
-    revocation: (revoked, at) => events.add({ at, revoked })
-  }
-}
+  },
+  revoked: (revoked, at) => events.add({ at, revoked }),
+  call: ({ fault, request, tokens }, response) =>
+    Effect.onExit(response, (exit) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const { at, authorization, method, operation, path, query, serviceId } = request
+        const sent = { token: valueOf(authorization).replace(/^bearer +/i, ""), id: valueOf(serviceId) }
+        // The query is shown only if it contains a secret, because that is a mistake in the client.
+        const shown = hidden(query, tokens, sent)
+        const route = hidden(path, tokens, sent) + (shown === query ? "" : `?${shown}`)
+        events.add({
+          at,
+          operation,
+          method,
+          route: route.length > longestRoute ? `${route.slice(0, longestRoute)}…` : route,
+          status: statusOf(exit),
+          duration: now - at,
+          token: tokens.issued.get(sent.token)?.number ?? null,
+          fault
+        })
+      }))
+})
