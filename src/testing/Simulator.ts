@@ -20,6 +20,7 @@ import * as SimulatorHttp from "../internal/simulator/http.js"
 import type { Options, SeenRequest, Service } from "../internal/simulator/model.js"
 import { checkRoutes, routeOf } from "../internal/simulator/routes.js"
 import { demoKey } from "../internal/simulator/tokens.js"
+import type * as NutritionAdvisorError from "../NutritionAdvisorError.js"
 
 /**
  * A base URL for the simulator in memory, which responds at any address.
@@ -37,10 +38,17 @@ export const baseUrl = "https://nutrition-advisor.invalid"
  */
 export const licenseKey: Redacted.Redacted<string> = Redacted.make(demoKey)
 
+/**
+ * The calls of the service: an exchange, a food search, any other route.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type Operation = NutritionAdvisorError.Operation
+
 export { type Fault, faults } from "../internal/simulator/fault.js"
 export type {
   Counters,
-  Operation,
   Options,
   Reply,
   Route,

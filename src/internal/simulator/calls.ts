@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
+import { Operation } from "../../NutritionAdvisorError.js"
 import type { Disturbance } from "./fault.js"
-import type { Operation, SeenRequest, SimulatedResponse, State } from "./model.js"
+import type { SeenRequest, SimulatedResponse, State } from "./model.js"
 
 /** A response that a call gets instead of the service's own. */
 export interface Plan {
@@ -10,8 +11,6 @@ export interface Plan {
 }
 
 const seenAtMost = 1_000
-
-const operations = ["token", "search", "request"] as const
 
 const noPlans = (): Record<Operation, Array<Plan>> => ({ token: [], search: [], request: [] })
 
@@ -36,7 +35,7 @@ export class SimulatorCalls {
 
   /** The remaining plans, in the order in which calls get them. Equal ones in a row are one entry. */
   plans(): State["faults"] {
-    return operations.flatMap((operation) => {
+    return Operation.literals.flatMap((operation) => {
       const runs: Array<{ readonly plan: Plan; times: number | null }> = []
       for (const plan of this.next[operation]) {
         const last = runs.at(-1)

@@ -1,10 +1,12 @@
 /** Controls the simulator over HTTP, for test suites that are not written with Effect. */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Operation } from "../../NutritionAdvisorError.js"
 import { faults } from "./fault.js"
-import type { Operation, Reply, Service } from "./model.js"
+import type { Reply, Service } from "./model.js"
 import { problem } from "./responses.js"
 
-const isOperation = (name: string): name is Operation => Object.hasOwn(faults, name)
+const isOperation = Schema.is(Operation)
 
 const calls = "GET counters, GET state, POST revoke, POST recover, POST provoke/{operation}/{fault}?times=1, " +
   "POST token-lifetime?seconds=30 or POST latency/{operation}?millis=200"

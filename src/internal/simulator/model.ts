@@ -3,16 +3,9 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
+import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Fault } from "./fault.js"
 import type { Food } from "./foods.js"
-
-/**
- * The calls of the service: an exchange, a food search, any other route.
- *
- * @since 1.0.0
- * @category models
- */
-export type Operation = "token" | "search" | "request"
 
 /**
  * A response of the simulator. A body that is neither a string nor bytes is sent as JSON.

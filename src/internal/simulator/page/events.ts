@@ -1,6 +1,6 @@
 import type { Readable as NodeReadable } from "node:stream"
 import { constFalse } from "effect/Function"
-import type { Operation } from "../model.js"
+import type { Operation } from "../../../NutritionAdvisorError.js"
 import { Readable } from "./node.js"
 
 /** A call of the service that has ended. */
