@@ -63,3 +63,7 @@ it.each(["port", "host", "license-key", "token-lifetime", "customer-id", "allowe
     expect(usage).toContain(`--${name} <`)
   }
 )
+
+it("simulator arguments: the usage lists each control on its own line", () => {
+  expect(usage).toContain("\n  GET /simulator/counters\n  GET /simulator/state\n  POST /simulator/revoke\n")
+})

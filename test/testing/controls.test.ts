@@ -142,7 +142,7 @@ test.each(
   ] as const
 )("simulator controls: %s %s gets 404 with the list of calls", function*([method, path]) {
   const { status, text } = yield* send(method, path)
-  expect([status, JSON.parse(text).error]).toEqual([404, expect.stringContaining("POST revoke")])
+  expect([status, JSON.parse(text).error]).toEqual([404, expect.stringContaining("POST /simulator/revoke")])
 })
 
 it.effect("simulator controls: they are off by default", () =>

@@ -1,6 +1,7 @@
 /** The command line of the simulator. */
 import * as Either from "effect/Either"
 import { parseArguments } from "../options/arguments.js"
+import { controls } from "./controls.js"
 
 /** What `--help` prints. */
 export const usage = `Usage: effect-nutrition-advisor-simulator [options]
@@ -16,9 +17,9 @@ Serves a simulated Nutrition Advisor API until it is stopped.
   --help                      prints this help
 
 GET /simulator/ is a page that shows the calls live.
-To control it from a test: GET /simulator/counters and /simulator/state, and below /simulator POST revoke,
-POST recover, POST provoke/{operation}/{fault}?times=1, POST token-lifetime?seconds=30 and
-POST latency/{operation}?millis=200.`
+To control it from a test:
+
+${controls.map((control) => `  ${control}`).join("\n")}`
 
 const isNotBlank = (text: string) => text.trim() !== ""
 

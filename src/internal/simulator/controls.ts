@@ -6,49 +6,66 @@ import { faults } from "./fault.js"
 import type { Reply, Service } from "./model.js"
 import { problem } from "./responses.js"
 
+/** All calls that control the simulator. */
+export const controls: ReadonlyArray<string> = [
+  "GET /simulator/counters",
+  "GET /simulator/state",
+  "POST /simulator/revoke",
+  "POST /simulator/provoke/{operation}/{fault}?times=1",
+  "POST /simulator/recover",
+  "POST /simulator/token-lifetime?seconds=30",
+  "POST /simulator/latency/{operation}?millis=200"
+]
+
 const isOperation = Schema.is(Operation)
 
-const calls = "GET counters, GET state, POST revoke, POST recover, POST provoke/{operation}/{fault}?times=1, " +
-  "POST token-lifetime?seconds=30 or POST latency/{operation}?millis=200"
+const invalid = (message: string) => Effect.succeed(problem(400, message))
+
+const notFound = (message: string) => Effect.succeed(problem(404, message))
 
 /** Returns the response to a call at a path below `/simulator`, such as "/counters": the counters, the state, or why the call was rejected. */
 export const control = (simulator: Service, method: string, path: string, search: string): Effect.Effect<Reply> => {
   const query = new URLSearchParams(search)
-  const [, order = "", operation = "", fault, ...more] = path.split("/")
-  const refuse = (status: number, message: string) => Effect.succeed(problem(status, message))
-  const then = (order: Effect.Effect<void>): Effect.Effect<Reply> =>
-    Effect.map(Effect.zipRight(order, simulator.counters), (body) => ({ status: 200, body }))
+  const [, change, operation, fault, ...more] = path.split("/")
+  const countersAfter = (effect: Effect.Effect<void>): Effect.Effect<Reply> =>
+    Effect.map(Effect.zipRight(effect, simulator.counters), (body) => ({ status: 200, body }))
 
-  const provoked = (operation: Operation) => {
-    const named = faults[operation].find((one) => one === fault)
+  const provoke = (operation: Operation) => {
+    const known = faults[operation].find((name) => name === fault)
     const times = query.get("times")
-    if (named === undefined) return refuse(404, `the faults of ${operation} are ${faults[operation].join(", ")}`)
+    if (known === undefined) return notFound(`the faults of ${operation} are ${faults[operation].join(", ")}`)
     return times === null || /^[1-9]\d{0,3}$/.test(times)
-      ? then(simulator.provoke(operation, named, times === null ? undefined : Number(times)))
-      : refuse(400, "times must be a whole number from 1 to 9999")
+      ? countersAfter(simulator.provoke(operation, known, times === null ? undefined : Number(times)))
+      : invalid("times must be a whole number from 1 to 9999")
   }
 
-  const live = (seconds = query.get("seconds") ?? "") =>
+  const setTokenLifetime = (seconds: string) =>
     /^\d{1,9}(\.\d{1,9})?$/.test(seconds) && Number(seconds) > 0
-      ? then(simulator.setTokenLifetime(Number(seconds)))
-      : refuse(400, "seconds must be a number above 0")
+      ? countersAfter(simulator.setTokenLifetime(Number(seconds)))
+      : invalid("seconds must be a number above 0")
 
-  const slow = (operation: Operation, millis = query.get("millis") ?? "") =>
+  const setLatency = (operation: Operation, millis: string) =>
     /^\d{1,7}$/.test(millis)
-      ? then(simulator.setLatency(operation, Number(millis)))
-      : refuse(400, "millis must be a whole number from 0 to 9999999")
+      ? countersAfter(simulator.setLatency(operation, Number(millis)))
+      : invalid("millis must be a whole number from 0 to 9999999")
 
-  const call = `${method} ${path}`
-  if (call === "GET /counters" || call === "HEAD /counters") return then(Effect.void)
-  if (call === "GET /state" || call === "HEAD /state") {
-    return Effect.map(simulator.state, (body) => ({ status: 200, body }))
+  switch (`${method} ${path}`) {
+    case "GET /counters":
+    case "HEAD /counters":
+      return countersAfter(Effect.void)
+    case "GET /state":
+    case "HEAD /state":
+      return Effect.map(simulator.state, (body) => ({ status: 200, body }))
+    case "POST /revoke":
+      return countersAfter(simulator.revoke)
+    case "POST /recover":
+      return countersAfter(simulator.recover)
+    case "POST /token-lifetime":
+      return setTokenLifetime(query.get("seconds") ?? "")
   }
-  if (call === "POST /revoke") return then(simulator.revoke)
-  if (call === "POST /recover") return then(simulator.recover)
-  if (call === "POST /token-lifetime") return live()
   if (method === "POST" && isOperation(operation) && more.length === 0) {
-    if (order === "latency" && fault === undefined) return slow(operation)
-    if (order === "provoke" && fault !== undefined) return provoked(operation)
+    if (change === "latency" && fault === undefined) return setLatency(operation, query.get("millis") ?? "")
+    if (change === "provoke" && fault !== undefined) return provoke(operation)
   }
-  return refuse(404, `try ${calls}`)
+  return notFound(`try ${controls.join(", ")}`)
 }
