@@ -62,9 +62,9 @@ const serviceOf = (core: SimulatorCore): Service => {
     respondNext: (operation, ...responses) =>
       Effect.sync(() => void calls.next[operation].push(...responses.map((response) => ({ response, fault: null })))),
     respondAlways: (operation, response) =>
-      Effect.sync(() =>
-        void (calls.always[operation] = response === undefined ? undefined : { response, fault: null })
-      ),
+      Effect.sync(() => {
+        calls.always[operation] = response === undefined ? undefined : { response, fault: null }
+      }),
     setTokenLifetime: (seconds) => Effect.sync(() => void (tokens.lifetime = seconds)),
     setLatency: (operation, duration) => Effect.sync(() => void (latency[operation] = duration)),
     setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),

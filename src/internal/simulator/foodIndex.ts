@@ -20,12 +20,15 @@ const fieldsOf = ({ alternateNames, category, name, tags }: Food) =>
     [stemsOf([...tags, category].join(" ")), 1]
   ] as const
 
-/** A whole word counts twice as much as the beginning of one. A match in a short field counts more than in a long one. */
+/** A whole word counts twice as much as the beginning of one. */
+const matchOf = (stems: ReadonlyArray<string>, asked: string): number => {
+  if (stems.includes(asked)) return 1
+  return asked.length > 2 && stems.some((stem) => stem.startsWith(asked)) ? 0.5 : 0
+}
+
+/** A match in a short field counts more than in a long one. */
 const scoreOf = (fields: ReturnType<typeof fieldsOf>, asked: string): number =>
-  Math.max(...fields.map(([stems, weight]) => {
-    const part = stems.includes(asked) ? 1 : asked.length > 2 && stems.some((stem) => stem.startsWith(asked)) ? 0.5 : 0
-    return part * weight * (1 + 1 / (1 + stems.length))
-  }))
+  Math.max(...fields.map(([stems, weight]) => matchOf(stems, asked) * weight * (1 + 1 / (1 + stems.length))))
 
 /** Finds the foods that match the most words of a term, best first, and the alternate names of the first three. */
 export const foodIndex = (foods: ReadonlyArray<Food>) => {

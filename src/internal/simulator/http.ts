@@ -13,12 +13,11 @@ export type Given = Exclude<SimulatedResponse, "hang">
 
 const nothing = new Uint8Array()
 
-const bytesOf = (body: unknown): Uint8Array<ArrayBuffer> =>
-  body === undefined
-    ? nothing
-    : body instanceof Uint8Array
-    ? body as Uint8Array<ArrayBuffer>
-    : new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body))
+const bytesOf = (body: unknown): Uint8Array<ArrayBuffer> => {
+  if (body === undefined) return nothing
+  if (body instanceof Uint8Array) return body as Uint8Array<ArrayBuffer>
+  return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body))
+}
 
 const headersOf = ({ body, headers }: Reply): Record<string, string> => {
   const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)
@@ -29,16 +28,23 @@ const isBodiless = ({ status }: Reply) => [204, 205, 304].includes(status)
 
 const cutShort = Stream.concat(Stream.make(new Uint8Array([123])), Stream.fail("the connection is dropped"))
 
+const collected = (content: ConstructorParameters<typeof Response>[0]) =>
+  Effect.promise(async () => new Uint8Array(await new Response(content).arrayBuffer()))
+
 /** The bytes that an HttpClient in memory sends. */
 export const sentBytes = (body: HttpBody.HttpBody): Effect.Effect<Uint8Array> => {
-  if (body._tag === "Empty") return Effect.succeed(nothing)
-  if (body._tag === "Uint8Array") return Effect.succeed(body.body)
-  const content = body._tag === "FormData"
-    ? body.formData
-    : body._tag === "Stream"
-    ? Stream.toReadableStream(body.stream)
-    : body.body as ConstructorParameters<typeof Response>[0]
-  return Effect.promise(async () => new Uint8Array(await new Response(content).arrayBuffer()))
+  switch (body._tag) {
+    case "Empty":
+      return Effect.succeed(nothing)
+    case "Uint8Array":
+      return Effect.succeed(body.body)
+    case "FormData":
+      return collected(body.formData)
+    case "Stream":
+      return collected(Stream.toReadableStream(body.stream))
+    case "Raw":
+      return collected(body.body as ConstructorParameters<typeof Response>[0])
+  }
 }
 
 /** The bytes that a server received. */

@@ -25,21 +25,23 @@ export const hidden = (
   sent: { readonly token: string; readonly id: string }
 ): string => {
   const plain = decoded(text)
-  const marked = [
+  const secrets = [
     ...Array.from(licenseKeys, (secret) => ({ secret, mark: "{key}" })),
     ...Array.from([...customerIds, sent.id], (secret) => ({ secret, mark: "{id}" })),
     { secret: sent.token, mark: "{token}" }
-  ]
-    .map(({ mark, secret }) => ({ mark, secret: decoded(Buffer.from(secret).toString("latin1")) }))
+  ].map(({ mark, secret }) => ({ mark, secret: decoded(Buffer.from(secret).toString("latin1")) }))
+  // The longest first: one secret may begin with another.
+  const findable = secrets
     .filter(({ secret }) => secret !== "" && secret.length <= plain.length)
-    // The longest first: one secret may begin with another.
     .sort((one, other) => other.secret.length - one.secret.length)
-    .map(({ mark, secret }) => ({ mark, pattern: patternOf(secret) }))
-    .concat({ mark: "{token}", pattern: `${patternOf(series)}-\\d+-\\d+` })
-  const expression = new RegExp(marked.map(({ pattern }) => `(${pattern})`).join("|"), "gi")
+  const patterns = [
+    ...findable.map(({ mark, secret }) => ({ mark, pattern: patternOf(secret) })),
+    { mark: "{token}", pattern: `${patternOf(series)}-\\d+-\\d+` }
+  ]
+  const expression = new RegExp(patterns.map(({ pattern }) => `(${pattern})`).join("|"), "gi")
   const shown = plain.replace(
     expression,
-    (...[, ...groups]) => marked[groups.findIndex((group) => group !== undefined)]?.mark ?? ""
+    (...[, ...groups]) => patterns[groups.findIndex((group) => group !== undefined)]?.mark ?? ""
   )
   return shown === plain ? text : Buffer.from(shown, "latin1").toString()
 }

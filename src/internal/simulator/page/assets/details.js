@@ -61,7 +61,8 @@ export const showPicked = ({ calls: picked, token }) => {
   const lists = picked.slice(0, 5).map((call) =>
     listOf([...factsOf(call), ago(call.at), ...(call === first ? since : [])])
   )
-  show(...(picked.length > 1 ? [element("p", `${picked.length} calls, the first ${lists.length}:`)] : []), ...lists)
+  if (picked.length > 1) lists.unshift(element("p", `${picked.length} calls, the first ${lists.length}:`))
+  show(...lists)
 }
 
 const rowsOfTable = 300

@@ -3,7 +3,8 @@ import { element, showPicked, showState, showTable } from "./details.js"
 import { calls, clock, find, forget, minute, remembered, see, set, view } from "./seen.js"
 import { addCall, marks, rebuild, redraw, svg } from "./timeline.js"
 
-let [lastId, hasNews] = [0, true]
+let lastId = 0
+let hasNews = true
 /** Whether the page chooses how many minutes it shows. It stops when the viewer makes a choice. */
 let widens = true
 

@@ -12,7 +12,10 @@ export const timeShown = () => view.held?.at ?? Date.now()
 export const calls = []
 export const tokens = []
 
-export const kindOf = ({ fault, status }) => fault !== null ? "fault" : status >= 200 && status < 300 ? "own" : "wrong"
+export const kindOf = ({ fault, status }) => {
+  if (fault !== null) return "fault"
+  return status >= 200 && status < 300 ? "own" : "wrong"
+}
 
 /** After a restart, the simulator counts from one again and accepts none of its earlier tokens. */
 const seeToken = (token) => {
@@ -25,8 +28,11 @@ const seeRevocation = ({ at, revoked }) => {
   for (const token of tokens.toReversed()) if (numbers.delete(token.token)) token.cutAt ??= at
 }
 
-export const see = (event) =>
-  "operation" in event ? calls.push(event) : "revoked" in event ? seeRevocation(event) : seeToken(event)
+export const see = (event) => {
+  if ("operation" in event) calls.push(event)
+  else if ("revoked" in event) seeRevocation(event)
+  else seeToken(event)
+}
 
 export const forget = () => {
   calls.splice(0, calls.length - remembered.calls)

@@ -25,7 +25,8 @@ const lanes = [
 const rowOf = ({ operation, status }) => {
   if (operation === "token") return "token"
   if (typeof status === "string") return "none"
-  return status < 300 ? "good" : status < 500 ? "refused" : "failed"
+  if (status < 300) return "good"
+  return status < 500 ? "refused" : "failed"
 }
 
 const labelOf = ([call, ...more]) => {
@@ -41,13 +42,18 @@ for (const { name, y } of Object.values(rows)) draw(svg, "text", { x: 0, y: y + 
 const plot = draw(svg, "svg", { x: gutter })
 const axis = draw(plot, "g", {})
 const moving = draw(plot, "g", {})
-const [bars, points] = [draw(moving, "g", {}), draw(moving, "g", {})]
+const bars = draw(moving, "g", {})
+const points = draw(moving, "g", {})
 /** The calls in each row and column. */
 const cells = new Map()
 /** The calls or the token of each mark. */
 export const marks = new Map()
 const changed = new Set()
-let [width, millis, base] = [0, 1, 0]
+let width = 0
+/** The milliseconds of a pixel. */
+let millis = 1
+/** The column at which the drawing starts. */
+let base = 0
 
 const columnOf = (at) => Math.floor(at / (millis * column)) - base
 const placeOf = (at) => at / millis - base * column
@@ -55,7 +61,8 @@ const nowPlace = () => width * 0.92
 const start = () => timeShown() - view.minutes * minute
 
 export const addCall = (call) => {
-  const [row, place] = [rowOf(call), columnOf(call.at)]
+  const row = rowOf(call)
+  const place = columnOf(call.at)
   const key = `${row} ${place}`
   if (!cells.has(key)) cells.set(key, { row, place, calls: [], marks: [] })
   cells.get(key).calls.push(call)
@@ -78,7 +85,8 @@ const drawCell = ({ calls, marks: drawn, place, row }) => {
   while (drawn.length < shown.length) drawn.push(addMark(points))
   const height = (fits ? 1 : stack / shown.length) * column - 1
   shown.forEach((calls, index) => {
-    const [x, y] = [place * column, rows[row].y - (index + 1) * (height + 1)]
+    const x = place * column
+    const y = rows[row].y - (index + 1) * (height + 1)
     const width = row === "token" ? Math.max(side, calls[0].duration / millis) : side
     set(drawn[index], { x, y, width, height, class: `mark ${kindOf(calls[0])}`, "aria-label": labelOf(calls) })
     marks.set(drawn[index], { calls })
@@ -87,7 +95,8 @@ const drawCell = ({ calls, marks: drawn, place, row }) => {
 
 const drawTokens = () => {
   const endOf = ({ cutAt, expiresAt }) => Math.min(cutAt ?? Infinity, expiresAt)
-  const [from, until] = [placeOf(start()), placeOf(timeShown()) + width]
+  const from = placeOf(start())
+  const until = placeOf(timeShown()) + width
   const visible = new Set(tokens.filter((token) => endOf(token) > start()).slice(-bar.atMost))
   for (const [mark, { token }] of marks) if (token !== undefined && !visible.has(token)) removeMark(mark)
   for (const part of bars.querySelectorAll(".cap, .number")) part.remove()
@@ -109,19 +118,31 @@ const drawTokens = () => {
   }
 }
 
+const isNarrow = () => width < 600
+
+/** The leftmost name starts at its line. On a narrow screen, "now" ends at it, because there is no room to the right. */
+const anchorOf = (step, ago) => {
+  if (step === 0) return "start"
+  return isNarrow() && ago === 0 ? "end" : "middle"
+}
+
+const nameOf = (ago) => {
+  if (ago === 0) return "now"
+  return ago >= minute ? `${ago / minute} min ago` : `${ago / 1_000} s ago`
+}
+
 const drawAxis = () => {
   axis.replaceChildren()
   for (const { y } of Object.values(rows)) draw(axis, "line", { x1: 0, x2: width, y1: y + 0.5, y2: y + 0.5 })
-  const steps = width < 600 ? 2 : 5
+  const steps = isNarrow() ? 2 : 5
   for (let step = 0; step <= steps; step++) {
     const ago = view.minutes * minute * (steps - step) / steps
     const x = nowPlace() - ago / millis
-    const text = { x, "text-anchor": step === 0 ? "start" : width < 600 && ago === 0 ? "end" : "middle" }
+    const text = { x, "text-anchor": anchorOf(step, ago) }
     for (const { end, top } of lanes) {
       draw(axis, "line", { class: ago === 0 ? "now" : "", x1: x, x2: x, y1: top, y2: end })
     }
-    const said = ago >= minute ? `${ago / minute} min ago` : ago > 0 ? `${ago / 1_000} s ago` : "now"
-    draw(axis, "text", { ...text, y: 411 }, said)
+    draw(axis, "text", { ...text, y: 411 }, nameOf(ago))
     draw(axis, "text", { ...text, y: 426, "data-ago": ago })
   }
 }
