@@ -15,8 +15,8 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { respond, SimulatorCore } from "../internal/simulator/core.js"
-import * as SimulatorHttp from "../internal/simulator/http.js"
+import { Core, respond } from "../internal/simulator/core.js"
+import * as Http from "../internal/simulator/http.js"
 import type { Options, SeenRequest, Service } from "../internal/simulator/model.js"
 import { checkRoutes, routeOf } from "../internal/simulator/routes.js"
 import { demoKey } from "../internal/simulator/tokens.js"
@@ -112,16 +112,16 @@ export const expectExchanges = (expected: number): Effect.Effect<void, never, Si
 export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | HttpClient.HttpClient> =>
   Layer.effectContext(
     Effect.map(checkRoutes(options), () => {
-      const core = new SimulatorCore(options, "simulated")
+      const core = new Core(options, "simulated")
       const client = HttpClient.make((request, { pathname, search }) => {
         const { body, headers, method } = request
         return Effect.flatMap(
           respond(
             core,
-            { method, pathname, search, headers, body: SimulatorHttp.sentBytes(body) },
+            { method, pathname, search, headers, body: Http.sentBytes(body) },
             routeOf(options, pathname)
           ),
-          (response) => SimulatorHttp.clientResponse(request, response)
+          (response) => Http.clientResponse(request, response)
         )
       })
       return Context.make(Simulator, core.service).pipe(Context.add(HttpClient.HttpClient, client))
@@ -145,7 +145,7 @@ export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never
       // After a restart, a simulator must issue other tokens than before: clients would take an equal one for an unchanged token.
       const series = `simulated-${crypto.randomUUID().slice(0, 8)}`
       const page = options.controls === true ? yield* makePage(options) : undefined
-      const core = new SimulatorCore(options, series, page?.recorder)
+      const core = new Core(options, series, page?.recorder)
 
       const served = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const { headers, method } = request
@@ -155,8 +155,8 @@ export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never
           const response = page.rejectionOf(request) ?? page.responseTo(core, request, route.control)
           if (response !== undefined) return Effect.succeed(response)
         }
-        const incoming = { method, pathname, search, headers, body: SimulatorHttp.receivedBytes(request) }
-        return Effect.map(Effect.interruptible(respond(core, incoming, route)), SimulatorHttp.serverResponse)
+        const incoming = { method, pathname, search, headers, body: Http.receivedBytes(request) }
+        return Effect.map(Effect.interruptible(respond(core, incoming, route)), Http.serverResponse)
       })
 
       return Layer.merge(

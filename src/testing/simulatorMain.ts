@@ -15,7 +15,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
-import { type SimulatorArguments, simulatorArguments, usage } from "../internal/simulator/arguments.js"
+import { type Settings, settingsOf, usage } from "../internal/simulator/arguments.js"
 import * as Simulator from "./Simulator.js"
 
 /**
@@ -36,7 +36,7 @@ const plainServer = (): Server => {
   })
 }
 
-const cannotListen = ({ host, port }: SimulatorArguments) => ({ cause }: ServeError) => {
+const cannotListen = ({ host, port }: Settings) => ({ cause }: ServeError) => {
   const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
   return code === "EADDRINUSE"
     ? `Port ${port} of ${host} is in use. Choose another one with --port, or a free one with --port 0.`
@@ -54,7 +54,7 @@ const untilParentEnds = Effect.repeat(Effect.sync(() => process.ppid), {
   until: (current) => current !== parent
 })
 
-const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: SimulatorArguments) => {
+const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: Settings) => {
   const { allowedHosts, customerId, host, licenseKey, port, tokenLifetime } = settings
   const demoKey = Redacted.value(Simulator.licenseKey)
   const server = plainServer()
@@ -95,7 +95,7 @@ if (modules === undefined) {
 } else {
   const [NodeHttpServer, NodeRuntime] = modules
   const program = Effect.flatMap(
-    simulatorArguments(process.argv.slice(2)),
+    settingsOf(process.argv.slice(2)),
     (settings) => settings.help ? Console.log(usage) : serve(NodeHttpServer, settings)
   ).pipe(Effect.tapError(Console.error))
   NodeRuntime.runMain(program, {

@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { simulatorArguments, usage } from "../../src/internal/simulator/arguments.js"
+import { settingsOf, usage } from "../../src/internal/simulator/arguments.js"
 import { test } from "../support/doubles/arranged.js"
 
 const without = {
@@ -14,7 +14,7 @@ const without = {
 }
 
 test("simulator arguments: all of them are optional", function*() {
-  expect(yield* simulatorArguments([])).toEqual(without)
+  expect(yield* settingsOf([])).toEqual(without)
 })
 
 test.each<readonly [args: ReadonlyArray<string>, parsed: object]>([
@@ -27,7 +27,7 @@ test.each<readonly [args: ReadonlyArray<string>, parsed: object]>([
   [["--customer-id", "c-1"], { customerId: "c-1" }],
   [["--allowed-host", "a.example", "--allowed-host=b"], { allowedHosts: ["a.example", "b"] }]
 ])("simulator arguments: %j are parsed", function*([args, parsed]) {
-  expect(yield* simulatorArguments(args)).toEqual({ ...without, ...parsed })
+  expect(yield* settingsOf(args)).toEqual({ ...without, ...parsed })
 })
 
 test.each<readonly [args: ReadonlyArray<string>, named: string]>([
@@ -51,7 +51,7 @@ test.each<readonly [args: ReadonlyArray<string>, named: string]>([
 ])(
   "simulator arguments: %j fail with a message that names %s and contains no license key",
   function*([args, named]) {
-    const message = yield* Effect.flip(simulatorArguments(args))
+    const message = yield* Effect.flip(settingsOf(args))
     expect(message).toContain(named)
     expect(message).not.toContain("key-of-the-test")
   }

@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { hidden } from "../../src/internal/simulator/secrets.js"
+import { withoutSecrets } from "../../src/internal/simulator/secrets.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { start, tokenPath } from "../support/doubles/WatchedSimulator.js"
 import * as Secrets from "../support/leaks/secrets.js"
@@ -38,17 +38,19 @@ it.each([
   ["the unknown token of the request", Secrets.token, "{token}"],
   ["the unknown identifier of the request", Secrets.customerId, "{id}"]
 ])("simulator secrets: %s is replaced in any encoding", (_, secret, mark) => {
-  const shown = encodings.map((encode) => hidden(`/v2/x/${encode(secret)}/y?z=${encode(secret)}`, known(), sent))
+  const shown = encodings.map((encode) =>
+    withoutSecrets(`/v2/x/${encode(secret)}/y?z=${encode(secret)}`, known(), sent)
+  )
   expect(shown).toEqual(encodings.map(() => `/v2/x/${mark}/y?z=${mark}`))
 })
 
 it("simulator secrets: a secret that starts with another secret is hidden as a whole", () => {
-  expect(hidden("/abcdef/abc", known(["abc", "abcdef"]), sent)).toBe("/{id}/{id}")
+  expect(withoutSecrets("/abcdef/abc", known(["abc", "abcdef"]), sent)).toBe("/{id}/{id}")
 })
 
 it("simulator secrets: a string without a secret is unchanged", () => {
   for (const text of ["", "/v2/products/napi/food/search/semantic", "term=greek%20yogurt&x=1"]) {
-    expect(hidden(text, known(), sent)).toBe(text)
+    expect(withoutSecrets(text, known(), sent)).toBe(text)
   }
 })
 
@@ -61,7 +63,7 @@ it("simulator secrets: all are hidden, in any encoding and context", () => {
       FastCheck.infiniteStream(FastCheck.nat(encodings.length - 2)),
       (secret, path, query, choices) => {
         const encoded = Array.from(secret, (character) => encodings[choices.next().value ?? 0]?.(character)).join("")
-        const shown = hidden(`${path}/${encoded}?${query}&q=${encoded}`, known([secret]), sent)
+        const shown = withoutSecrets(`${path}/${encoded}?${query}&q=${encoded}`, known([secret]), sent)
         expect(shown.includes(encoded)).toBe(false)
         expect(shown).toContain("{id}")
       }

@@ -33,7 +33,7 @@ const options = {
   "token-lifetime": { type: "string" }
 } as const
 
-export interface SimulatorArguments {
+export interface Settings {
   readonly help: boolean
   readonly host: string
   readonly port: number
@@ -44,7 +44,7 @@ export interface SimulatorArguments {
   readonly allowedHosts: ReadonlyArray<string>
 }
 
-export const simulatorArguments = (args: ReadonlyArray<string>): Either.Either<SimulatorArguments, string> =>
+export const settingsOf = (args: ReadonlyArray<string>): Either.Either<Settings, string> =>
   Either.map(
     parseArguments(args, options, {
       port: [(text) => /^\d{1,5}$/.test(text) && Number(text) < 65_536, "a whole number from 0 to 65535"],

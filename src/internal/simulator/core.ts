@@ -5,14 +5,15 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { Operation } from "../../NutritionAdvisorError.js"
-import { SimulatorCalls } from "./calls.js"
 import { control } from "./controls.js"
-import { disturbanceOf, faults } from "./fault.js"
-import type { Given } from "./http.js"
+import { faults, responseOfFault } from "./fault.js"
+import type { FinalResponse } from "./http.js"
 import type { Options, SeenRequest, Service, SimulatedResponse } from "./model.js"
-import { problem, SimulatorResponses } from "./responses.js"
+import { PlannedResponses } from "./plannedResponses.js"
+import { ReceivedRequests } from "./receivedRequests.js"
+import { problem, Responses } from "./responses.js"
 import { type Route, withoutKeys } from "./routes.js"
-import { type IssuedToken, SimulatorTokens } from "./tokens.js"
+import { type IssuedToken, Tokens } from "./tokens.js"
 
 /** A request, as an HttpClient or an HttpServer passes it in. */
 export interface Incoming {
@@ -30,7 +31,7 @@ export interface Recorder {
   readonly revoked: (tokens: ReadonlyArray<number>, at: number) => void
   /** Records a request once it has got its response or its client has left. `tokens` are those of the service. */
   readonly call: <A extends SimulatedResponse>(
-    call: { readonly request: SeenRequest; readonly fault: string | null; readonly tokens: SimulatorTokens },
+    call: { readonly request: SeenRequest; readonly fault: string | null; readonly tokens: Tokens },
     response: Effect.Effect<A>
   ) => Effect.Effect<A>
 }
@@ -38,8 +39,8 @@ export interface Recorder {
 const shownTokens = 100
 
 /** The controls and counters for tests. */
-const serviceOf = (core: SimulatorCore): Service => {
-  const { calls, latency, responses, tokens } = core
+const serviceOf = (core: Core): Service => {
+  const { latency, planned, received, responses, tokens } = core
   return {
     revoke: Effect.map(Clock.currentTimeMillis, (now) => {
       const revoked = tokens.revoke(now)
@@ -47,24 +48,21 @@ const serviceOf = (core: SimulatorCore): Service => {
     }),
     provoke: (operation, fault, times) =>
       Effect.suspend(() => {
-        const response = disturbanceOf(operation, fault)
+        const response = responseOfFault(operation, fault)
         if (response === undefined) {
           return Effect.dieMessage(
             `The simulator has no fault ${fault} for ${operation} calls. It has ${faults[operation].join(", ")}.`
           )
         }
-        const plan = { response, fault }
-        if (times === undefined) calls.always[operation] = plan
-        else calls.next[operation].push(...Array.from({ length: times }, () => plan))
+        if (times === undefined) planned.setAlways(operation, { response, fault })
+        else planned.addNext(operation, Array.from({ length: times }, () => ({ response, fault })))
         return Effect.void
       }),
-    recover: Effect.sync(() => calls.clearPlans()),
+    recover: Effect.sync(() => planned.clear()),
     respondNext: (operation, ...responses) =>
-      Effect.sync(() => void calls.next[operation].push(...responses.map((response) => ({ response, fault: null })))),
+      Effect.sync(() => planned.addNext(operation, responses.map((response) => ({ response, fault: null })))),
     respondAlways: (operation, response) =>
-      Effect.sync(() => {
-        calls.always[operation] = response === undefined ? undefined : { response, fault: null }
-      }),
+      Effect.sync(() => planned.setAlways(operation, response === undefined ? undefined : { response, fault: null })),
     setTokenLifetime: (seconds) => Effect.sync(() => void (tokens.lifetime = seconds)),
     setLatency: (operation, duration) => Effect.sync(() => void (latency[operation] = duration)),
     setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),
@@ -73,36 +71,37 @@ const serviceOf = (core: SimulatorCore): Service => {
       tokens: tokens.accepted(now).slice(-shownTokens).map(
         ({ expiresAt, number, receivedAt }) => ({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) })
       ),
-      faults: calls.plans()
+      faults: planned.remaining()
     })),
     counters: Effect.sync(() => ({
-      exchanges: calls.counted.token,
-      exchangesAtOnce: calls.exchangesAtOnce,
+      exchanges: received.counted.token,
+      exchangesAtOnce: received.exchangesAtOnce,
       rejections: responses.rejections,
-      requests: calls.counted.request,
-      searches: calls.counted.search,
+      requests: received.counted.request,
+      searches: received.counted.search,
       tokensIssued: tokens.issued.size
     })),
-    requests: Effect.sync(() => [...calls.seen])
+    requests: Effect.sync(() => [...received.last])
   }
 }
 
 /** The simulated service, apart from how requests reach it. `series` is a part of each token. There is a recorder if there is a page. */
-export class SimulatorCore {
-  readonly tokens: SimulatorTokens
-  readonly responses: SimulatorResponses
-  readonly calls = new SimulatorCalls()
+export class Core {
+  readonly tokens: Tokens
+  readonly responses: Responses
+  readonly received = new ReceivedRequests()
+  readonly planned = new PlannedResponses()
   readonly latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
   readonly service: Service
 
   constructor(readonly options: Options, series: string, readonly recorder?: Recorder) {
-    this.tokens = new SimulatorTokens(options, series, (token) => recorder?.issued(token))
-    this.responses = new SimulatorResponses(this.tokens, options)
+    this.tokens = new Tokens(options, series, (token) => recorder?.issued(token))
+    this.responses = new Responses(this.tokens, options)
     this.service = serviceOf(this)
   }
 }
 
-const seenOf = ({ options, tokens }: SimulatorCore, incoming: Incoming, route: Route, body: Uint8Array, at: number) => {
+const requestOf = ({ options, tokens }: Core, incoming: Incoming, route: Route, body: Uint8Array, at: number) => {
   const { headers, method, pathname, search } = incoming
   const { operation, path } = route
   const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
@@ -123,32 +122,32 @@ const seenOf = ({ options, tokens }: SimulatorCore, incoming: Incoming, route: R
   } satisfies SeenRequest
 }
 
-const responseTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effect.Effect<Given> =>
+const responseTo = (core: Core, incoming: Incoming, route: Route): Effect.Effect<FinalResponse> =>
   Effect.gen(function*() {
-    const { calls, latency, recorder, responses, tokens } = core
+    const { latency, received, recorder, responses, tokens } = core
     const { keySegment, operation, path } = route
     const clock = yield* Effect.clock
-    const request = seenOf(core, incoming, route, yield* incoming.body, clock.unsafeCurrentTimeMillis())
-    calls.add(request)
-    const plan = calls.takePlan(operation)
-    const reply = (revokedToo = false) => {
+    const request = requestOf(core, incoming, route, yield* incoming.body, clock.unsafeCurrentTimeMillis())
+    received.add(request)
+    const planned = core.planned.take(operation)
+    const ownResponse = (revokedToo = false) => {
       const now = { ...request, at: clock.unsafeCurrentTimeMillis() }
       if (path === undefined) return problem(404, "no such route")
       return keySegment === undefined ? responses.data(now) : responses.exchange(now, keySegment, revokedToo)
     }
     const response = Effect.gen(function*() {
       if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
-      const planned = plan?.response ?? reply()
-      const given = typeof planned === "function" ? planned(reply) : planned
-      return given === "hang" ? yield* Effect.never : given
+      const given = planned?.response ?? ownResponse()
+      const response = typeof given === "function" ? given(ownResponse) : given
+      return response === "hang" ? yield* Effect.never : response
     })
     if (recorder === undefined) return yield* response
-    return yield* recorder.call({ request, fault: plan?.fault ?? null, tokens }, response)
+    return yield* recorder.call({ request, fault: planned?.fault ?? null, tokens }, response)
   })
 
 /** The response to a request, from a control or from the service. */
-export const respond = (core: SimulatorCore, incoming: Incoming, route: Route): Effect.Effect<Given> => {
+export const respond = (core: Core, incoming: Incoming, route: Route): Effect.Effect<FinalResponse> => {
   if (route.control !== undefined) return control(core.service, incoming.method, route.control, incoming.search)
   const response = responseTo(core, incoming, route)
-  return route.operation === "token" ? core.calls.duringExchange(response) : response
+  return route.operation === "token" ? core.received.duringExchange(response) : response
 }

@@ -6,25 +6,25 @@ import type { Reply, SimulatedResponse } from "./model.js"
  * Returns a response instead of the service. It can call `respond` to get the response of the service. With `revokedToo`, that response
  * repeats the last issued token, even a revoked one, instead of a new one.
  */
-export type Disturbance = (respond: (revokedToo?: boolean) => SimulatedResponse) => SimulatedResponse
+export type FaultResponse = (respond: (revokedToo?: boolean) => SimulatedResponse) => SimulatedResponse
 
-const always = (response: SimulatedResponse): Disturbance => () => response
+const always = (response: SimulatedResponse): FaultResponse => () => response
 
-const refusal = (status: number, error: string, headers?: Reply["headers"]): Disturbance =>
+const errorFault = (status: number, error: string, headers?: Reply["headers"]): FaultResponse =>
   always({ status, headers, body: { error } })
 
 const retryAfter = { "retry-after": "30" }
 
 const ofAnyCall = {
-  "bad-request": refusal(400, "bad request"),
-  unauthorized: refusal(401, "unauthorized"),
-  forbidden: refusal(403, "forbidden"),
-  "not-found": refusal(404, "not found"),
-  "too-many-requests": refusal(429, "too many requests"),
-  "too-many-requests-retry-after": refusal(429, "too many requests", retryAfter),
-  "server-error": refusal(500, "internal server error"),
-  unavailable: refusal(503, "service unavailable"),
-  "unavailable-retry-after": refusal(503, "service unavailable", retryAfter),
+  "bad-request": errorFault(400, "bad request"),
+  unauthorized: errorFault(401, "unauthorized"),
+  forbidden: errorFault(403, "forbidden"),
+  "not-found": errorFault(404, "not found"),
+  "too-many-requests": errorFault(429, "too many requests"),
+  "too-many-requests-retry-after": errorFault(429, "too many requests", retryAfter),
+  "server-error": errorFault(500, "internal server error"),
+  unavailable: errorFault(503, "service unavailable"),
+  "unavailable-retry-after": errorFault(503, "service unavailable", retryAfter),
   redirect: always({ status: 302, headers: { location: "https://elsewhere.invalid/" } }),
   hang: always("hang"),
   drop: always("drop"),
@@ -39,19 +39,19 @@ const ofDocuments = {
 }
 
 /** A response that is one byte larger than the client accepts. It is padded with white space, which JSON allows. */
-const tooLarge = (maxBytes: number): Disturbance => () => ({
+const tooLarge = (maxBytes: number): FaultResponse => () => ({
   status: 200,
   headers: { "content-type": "application/json" },
   body: new TextEncoder().encode("{}".padEnd(maxBytes + 1))
 })
 
 /** The service's own token response with these fields replaced. `undefined` removes a field. */
-const tokenResponse = (fields: Readonly<Record<string, unknown>>): Disturbance => (respond) => {
+const tokenResponse = (fields: Readonly<Record<string, unknown>>): FaultResponse => (respond) => {
   const own = respond()
   return typeof own === "object" && own.status === 200 ? { ...own, body: { ...(own.body as object), ...fields } } : own
 }
 
-const disturbances = {
+const faultResponses = {
   token: {
     ...ofAnyCall,
     ...ofDocuments,
@@ -67,7 +67,7 @@ const disturbances = {
     "negative-expires-in": tokenResponse({ expires_in: -3600 }),
     "non-numeric-expires-in": tokenResponse({ expires_in: "soon" }),
     "wrong-token-type": tokenResponse({ token_type: "MAC" }),
-    "same-token": ((respond) => respond(true)) satisfies Disturbance
+    "same-token": ((respond) => respond(true)) satisfies FaultResponse
   },
   search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(16 * 1024 * 1024) },
   request: { ...ofAnyCall, "too-large": tooLarge(16 * 1024 * 1024) }
@@ -79,7 +79,7 @@ const disturbances = {
  * @since 1.0.0
  * @category models
  */
-export type Fault<O extends Operation = Operation> = O extends Operation ? keyof (typeof disturbances)[O] : never
+export type Fault<O extends Operation = Operation> = O extends Operation ? keyof (typeof faultResponses)[O] : never
 
 const namesOf = <A extends object>(record: A) => Object.keys(record) as Array<keyof A>
 
@@ -90,13 +90,13 @@ const namesOf = <A extends object>(record: A) => Object.keys(record) as Array<ke
  * @category constructors
  */
 export const faults: { readonly [O in Operation]: ReadonlyArray<Fault<O>> } = {
-  token: namesOf(disturbances.token),
-  search: namesOf(disturbances.search),
-  request: namesOf(disturbances.request)
+  token: namesOf(faultResponses.token),
+  search: namesOf(faultResponses.search),
+  request: namesOf(faultResponses.request)
 }
 
-/** Returns the fault with this name, or `undefined` if the operation has no such fault. */
-export const disturbanceOf = (operation: Operation, fault: string): Disturbance | undefined => {
-  const ofOperation: Readonly<Record<string, Disturbance>> = disturbances[operation]
+/** Returns the response of a fault, or `undefined` if the operation has no such fault. */
+export const responseOfFault = (operation: Operation, fault: string): FaultResponse | undefined => {
+  const ofOperation: Readonly<Record<string, FaultResponse>> = faultResponses[operation]
   return Object.hasOwn(ofOperation, fault) ? ofOperation[fault] : undefined
 }

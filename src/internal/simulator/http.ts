@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import type { Reply, SimulatedResponse } from "./model.js"
 
 /** A response that ends the call. */
-export type Given = Exclude<SimulatedResponse, "hang">
+export type FinalResponse = Exclude<SimulatedResponse, "hang">
 
 const nothing = new Uint8Array()
 
@@ -56,7 +56,7 @@ export const receivedBytes = (request: HttpServerRequest.HttpServerRequest): Eff
 /** The response, as an HttpClient returns it. */
 export const clientResponse = (
   request: HttpClientRequest.HttpClientRequest,
-  response: Given
+  response: FinalResponse
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.RequestError> => {
   if (response === "drop") return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
   if (response === "cut-short") {
@@ -69,7 +69,7 @@ export const clientResponse = (
 }
 
 /** The response, as an HttpServer sends it. */
-export const serverResponse = (response: Given): HttpServerResponse.HttpServerResponse => {
+export const serverResponse = (response: FinalResponse): HttpServerResponse.HttpServerResponse => {
   if (response === "drop" || response === "cut-short") {
     return HttpServerResponse.stream(cutShort, { headers: { connection: "close", "content-length": "2" } })
   }

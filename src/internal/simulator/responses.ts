@@ -4,7 +4,7 @@ import { foodIndex } from "./foodIndex.js"
 import { type Food, foods as everyday } from "./foods.js"
 import type { Options, Reply, Route, SeenRequest, SimulatedResponse } from "./model.js"
 import { decodedKey } from "./routes.js"
-import { isAccepted, type SimulatorTokens } from "./tokens.js"
+import { isAccepted, type Tokens } from "./tokens.js"
 
 export const problem = (status: number, message: string): Reply => ({ status, body: { error: message } })
 
@@ -27,18 +27,18 @@ const searchOf = (foods: ReadonlyArray<Food>) => {
 const searchEveryday = searchOf(everyday)
 
 /** The service's own responses, according to SERVICE.md. The options set what SERVICE.md leaves open. */
-export class SimulatorResponses {
+export class Responses {
   /** Authorized requests whose token was not accepted. */
   rejections = 0
   private readonly search: (term: string) => Uint8Array
   private readonly routes: ReadonlyMap<string, Route>
 
-  constructor(private readonly tokens: SimulatorTokens, private readonly options: Options) {
+  constructor(private readonly tokens: Tokens, private readonly options: Options) {
     this.search = options.foods === undefined ? searchEveryday : searchOf(options.foods)
     this.routes = new Map(Object.entries(options.routes ?? {}))
   }
 
-  /** Responds to an exchange with the encoded key in `keySegment`. `revokedToo` is passed to `SimulatorTokens.exchange`. */
+  /** Responds to an exchange with the encoded key in `keySegment`. `revokedToo` is passed to `Tokens.exchange`. */
   exchange({ at, authorization, body, method }: SeenRequest, keySegment: string, revokedToo: boolean): Reply {
     const key = decodedKey(keySegment)
     if (method !== "POST") return notAllowed("POST")
@@ -61,14 +61,14 @@ export class SimulatorResponses {
 
   /** Responds to a search, or to a request to another route. */
   data(request: SeenRequest): SimulatedResponse {
-    const refused = this.refusal(request)
-    if (refused !== undefined) return refused
+    const rejection = this.rejectionOf(request)
+    if (rejection !== undefined) return rejection
     const route = this.routes.get(`${request.method} ${request.path}`)
     if (typeof route === "function") return route({ ...request, searchParams: new URLSearchParams(request.query) })
     return route ?? (request.operation === "search" ? this.find(request) : problem(404, "no such route"))
   }
 
-  private refusal({ at, authorization, serviceId }: SeenRequest): Reply | undefined {
+  private rejectionOf({ at, authorization, serviceId }: SeenRequest): Reply | undefined {
     const [, bearer] =
       /^Bearer (\S+)$/.exec(Option.match(authorization, { onNone: () => "", onSome: Redacted.value })) ?? []
     if (bearer === undefined) return problem(this.options.missingTokenStatus ?? 401, "no bearer token")

@@ -1,5 +1,5 @@
 /** The secrets that a simulator knows. */
-interface Known {
+interface KnownSecrets {
   readonly licenseKeys: ReadonlySet<string>
   readonly customerIds: ReadonlySet<string>
   /** The beginning of each token. The numbers of its key and of the token follow. */
@@ -19,9 +19,9 @@ const patternOf = (plain: string) => plain.replace(/[^\w ]/g, "\\$&").replaceAll
  * Replaces each secret in a string with `{key}`, `{token}` or `{id}`, however it is encoded. `sent` contains the token and the identifier
  * in the headers of the request, which the simulator may not know.
  */
-export const hidden = (
+export const withoutSecrets = (
   text: string,
-  { customerIds, licenseKeys, series }: Known,
+  { customerIds, licenseKeys, series }: KnownSecrets,
   sent: { readonly token: string; readonly id: string }
 ): string => {
   const plain = decoded(text)

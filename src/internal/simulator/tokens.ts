@@ -20,7 +20,7 @@ export interface IssuedToken {
 export const isAccepted = ({ expiresAt, isRevoked }: IssuedToken, now: number) => !isRevoked && expiresAt > now
 
 /** The tokens that the simulated service has issued. */
-export class SimulatorTokens {
+export class Tokens {
   /** Whether an exchange returns the token that is still valid. */
   handsBackValid = false
   /** The identifiers of all tokens, and of the next one. */

@@ -4,7 +4,7 @@ import type { Operation } from "../../../NutritionAdvisorError.js"
 import { Readable } from "./node.js"
 
 /** A call of the service that has ended. */
-export interface CallSeen {
+export interface RecordedCall {
   /** When it arrived, in epoch milliseconds. */
   readonly at: number
   readonly operation: Operation
@@ -21,7 +21,7 @@ export interface CallSeen {
 }
 
 /** A token that was issued, or the numbers of tokens that were revoked. */
-type TokensSeen =
+type TokenEvent =
   | { readonly token: number; readonly receivedAt: number; readonly expiresAt: number }
   | { readonly at: number; readonly revoked: ReadonlyArray<number> }
 
@@ -43,7 +43,7 @@ interface Frame {
 }
 
 /** The last events of a simulator, each as a frame of server-sent events, and the viewers who receive them. */
-export class SimulatorEvents {
+export class Events {
   private readonly kept: Array<Frame> = []
   /** Events before those in `kept` that viewers still need: tokens that may be in use. */
   private older: Array<Frame> = []
@@ -54,7 +54,7 @@ export class SimulatorEvents {
     this.lastId = startedAt * idsOfMillisecond
   }
 
-  add(event: CallSeen | TokensSeen, isCurrent: () => boolean = constFalse) {
+  add(event: RecordedCall | TokenEvent, isCurrent: () => boolean = constFalse) {
     const id = this.lastId += 1
     const text = `id: ${id}\ndata: ${JSON.stringify({ id, ...event })}\n\n`
     this.kept.push({ id, text, isCurrent })

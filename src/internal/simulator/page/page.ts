@@ -4,13 +4,13 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
-import type { SimulatorCore } from "../core.js"
+import type { Core } from "../core.js"
 import { faults } from "../fault.js"
-import * as SimulatorHttp from "../http.js"
+import * as Http from "../http.js"
 import type { Options } from "../model.js"
 import { problem } from "../responses.js"
 import { assemble } from "./document.js"
-import { SimulatorEvents } from "./events.js"
+import { Events } from "./events.js"
 import { guard } from "./guard.js"
 import { createHash } from "./node.js"
 import { recorder } from "./recorder.js"
@@ -27,9 +27,9 @@ const icon = HttpServerResponse.text(
   { contentType: "image/svg+xml", headers: everywhere }
 )
 
-const refusal = (status: number, message: string) => SimulatorHttp.serverResponse(problem(status, message))
+const errorResponse = (status: number, message: string) => Http.serverResponse(problem(status, message))
 
-const forbidden = refusal(
+const forbidden = errorResponse(
   403,
   "page and controls are only available to their own origin, at an address of this machine or an --allowed-host"
 )
@@ -52,7 +52,7 @@ const policyOf = (page: string) =>
 const placeOfSettings = "<script type=\"application/json\" id=\"settings\">"
 
 /** The page, with the initial values of its controls in a data block. The browser doesn't run it, and no string in it can close it. */
-const documentOf = ({ latency, tokens }: SimulatorCore) => {
+const documentOf = ({ latency, tokens }: Core) => {
   const html = assemble(new URL("./assets/page.html", import.meta.url))
   const settings = { faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }
   const shown = JSON.stringify(settings).replaceAll("<", "\\u003c")
@@ -62,10 +62,10 @@ const documentOf = ({ latency, tokens }: SimulatorCore) => {
   })
 }
 
-const streamOf = (events: SimulatorEvents, lastId = "") => {
+const streamOf = (events: Events, lastId = "") => {
   const stream = events.watch(/^\d{1,16}$/.test(lastId) ? Number(lastId) : 0)
   return stream === undefined
-    ? refusal(503, "64 viewers are watching already")
+    ? errorResponse(503, "64 viewers are watching already")
     : HttpServerResponse.raw(stream, {
       contentType: "text/event-stream",
       headers: { ...everywhere, connection: "close", "x-accel-buffering": "no" }
@@ -77,7 +77,7 @@ export const make = (options: Options) =>
   Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
     const events = yield* Effect.acquireRelease(
-      Effect.sync(() => new SimulatorEvents(Date.now())),
+      Effect.sync(() => new Events(Date.now())),
       (events) => Effect.sync(() => events.close())
     )
     const listening = address._tag === "TcpAddress" ? address.hostname : undefined
@@ -89,7 +89,7 @@ export const make = (options: Options) =>
 
     /** Returns the response to a request for the page, or undefined if it is for the controls. */
     const responseTo = (
-      core: SimulatorCore,
+      core: Core,
       { headers, method }: HttpServerRequest.HttpServerRequest,
       path: string
     ) => {

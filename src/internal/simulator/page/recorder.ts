@@ -6,13 +6,13 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { Recorder } from "../core.js"
 import type { SeenRequest, SimulatedResponse } from "../model.js"
-import { hidden } from "../secrets.js"
+import { withoutSecrets } from "../secrets.js"
 import { isAccepted } from "../tokens.js"
-import type { CallSeen, SimulatorEvents } from "./events.js"
+import type { Events, RecordedCall } from "./events.js"
 
 const longestRoute = 300
 
-const statusOf = (exit: Exit.Exit<SimulatedResponse>): CallSeen["status"] => {
+const statusOf = (exit: Exit.Exit<SimulatedResponse>): RecordedCall["status"] => {
   if (Exit.isFailure(exit)) return Cause.isInterruptedOnly(exit.cause) ? "hang" : 500
   return typeof exit.value === "string" ? exit.value : exit.value.status
 }
@@ -20,7 +20,7 @@ const statusOf = (exit: Exit.Exit<SimulatedResponse>): CallSeen["status"] => {
 const valueOf = (header: SeenRequest["serviceId"]) => Option.match(header, { onNone: () => "", onSome: Redacted.value })
 
 /** Turns what happens at the service into events. */
-export const recorder = (events: SimulatorEvents): Recorder => ({
+export const recorder = (events: Events): Recorder => ({
   issued: (token) => {
     const { expiresAt, number, receivedAt } = token
     const isInUse = () => isAccepted(token, Date.now())
@@ -33,8 +33,8 @@ export const recorder = (events: SimulatorEvents): Recorder => ({
         const { at, authorization, method, operation, path, query, serviceId } = request
         const sent = { token: valueOf(authorization).replace(/^bearer +/i, ""), id: valueOf(serviceId) }
         // The query is shown only if it contains a secret, because that is a mistake in the client.
-        const shown = hidden(query, tokens, sent)
-        const route = hidden(path, tokens, sent) + (shown === query ? "" : `?${shown}`)
+        const shown = withoutSecrets(query, tokens, sent)
+        const route = withoutSecrets(path, tokens, sent) + (shown === query ? "" : `?${shown}`)
         events.add({
           at,
           operation,

@@ -1,0 +1,51 @@
+import { Operation } from "../../NutritionAdvisorError.js"
+import type { FaultResponse } from "./fault.js"
+import type { SimulatedResponse, State } from "./model.js"
+
+/** A response that a request gets instead of the service's own. */
+export interface PlannedResponse {
+  readonly response: SimulatedResponse | FaultResponse
+  /** The name of the fault, if it is one. */
+  readonly fault: string | null
+}
+
+const none = (): Record<Operation, Array<PlannedResponse>> => ({ token: [], search: [], request: [] })
+
+/** The responses that the next requests get. */
+export class PlannedResponses {
+  private next = none()
+  private always: Partial<Record<Operation, PlannedResponse | undefined>> = {}
+
+  /** Adds responses to the next requests, after those that are planned already. */
+  addNext(operation: Operation, planned: ReadonlyArray<PlannedResponse>) {
+    this.next[operation].push(...planned)
+  }
+
+  setAlways(operation: Operation, planned: PlannedResponse | undefined) {
+    this.always[operation] = planned
+  }
+
+  clear() {
+    this.next = none()
+    this.always = {}
+  }
+
+  take(operation: Operation): PlannedResponse | undefined {
+    return this.next[operation].shift() ?? this.always[operation]
+  }
+
+  /** The remaining ones, in the order in which requests get them. Equal ones in a row are one entry. */
+  remaining(): State["faults"] {
+    return Operation.literals.flatMap((operation) => {
+      const runs: Array<{ readonly fault: string | null; times: number | null }> = []
+      for (const { fault } of this.next[operation]) {
+        const last = runs.at(-1)
+        if (last?.times != null && last.fault === fault) last.times += 1
+        else runs.push({ fault, times: 1 })
+      }
+      const always = this.always[operation]
+      if (always !== undefined) runs.push({ fault: always.fault, times: null })
+      return runs.map((run) => ({ operation, ...run }))
+    })
+  }
+}

@@ -1,0 +1,28 @@
+import * as Effect from "effect/Effect"
+import type { SeenRequest } from "./model.js"
+
+const keptAtMost = 1_000
+
+/** The requests that the simulated service received. */
+export class ReceivedRequests {
+  readonly counted = { token: 0, search: 0, request: 0 }
+  exchangesAtOnce = 0
+  readonly last: Array<SeenRequest> = []
+  private exchangesRunning = 0
+
+  add(request: SeenRequest) {
+    this.counted[request.operation] += 1
+    this.last.push(request)
+    if (this.last.length > keptAtMost) this.last.shift()
+  }
+
+  readonly duringExchange = <A>(exchange: Effect.Effect<A>): Effect.Effect<A> =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        this.exchangesRunning += 1
+        this.exchangesAtOnce = Math.max(this.exchangesAtOnce, this.exchangesRunning)
+      }),
+      () => exchange,
+      () => Effect.sync(() => void (this.exchangesRunning -= 1))
+    )
+}
