@@ -10,7 +10,8 @@ describe("background refresh: checks", () => {
     { life: 20_000, pause: 1_250 },
     { life: 60_000, pause: 1_500 },
     { life: 900_000, pause: 22_500 },
-    { life: 86_155_482, pause: 60_000 }
+    { life: 86_155_482, pause: 60_000 },
+    { life: 90 * 86_400_000, pause: 60_000 }
   ])("for a lifetime of $life ms, the pause between checks is $pause ms", ({ life, pause }) => {
     expect(pauseOf(policyOf(), { receivedAt: 1_000, expiresAt: 1_000 + life })).toBe(pause)
   })
