@@ -1,4 +1,4 @@
-import { Clock, Context, type Duration, Effect, Layer, Option, Redacted, Ref } from "effect"
+import { Clock, Context, type Duration, Effect, Layer, Option, Redacted } from "effect"
 import {
   AccessToken,
   NutritionAdvisorError,
@@ -46,41 +46,51 @@ export const token = (number: number, receivedAt: number, life: number): AccessT
 export const issued = (number: number, life: number): Outcome =>
   Effect.map(Clock.currentTimeMillis, (now) => token(number, now, life))
 
-const make = Effect.gen(function*() {
-  const starts = yield* Ref.make<ReadonlyArray<number>>([])
-  const requests = yield* Ref.make<ReadonlyArray<TokenIssuer.ExchangeRequest>>([])
-  const interrupted = yield* Ref.make(0)
-  const tokens = yield* Ref.make(0)
-  const latency = yield* Ref.make<Duration.DurationInput>(0)
-  const life = yield* Ref.make(1_000_000)
-  const planned = yield* Ref.make<ReadonlyArray<Outcome>>([])
-  const always = yield* Ref.make<Outcome | undefined>(undefined)
+const make = Effect.sync(() => {
+  const starts: Array<number> = []
+  const requests: Array<TokenIssuer.ExchangeRequest> = []
+  const planned: Array<Outcome> = []
+  let always: Outcome | undefined
+  let interrupted = 0
+  let tokens = 0
+  let latency: Duration.DurationInput = 0
+  let life = 1_000_000
 
-  const fresh = Effect.gen(function*() {
-    const number = yield* Ref.updateAndGet(tokens, (count) => count + 1)
-    return yield* issued(number, yield* Ref.get(life))
+  const fresh = Effect.suspend(() => {
+    tokens += 1
+    return issued(tokens, life)
   })
 
   const issue: TokenIssuer.Service["issue"] = (request) =>
-    Effect.gen(function*() {
-      const now = yield* Clock.currentTimeMillis
-      yield* Ref.update(starts, (times) => [...times, now])
-      yield* Ref.update(requests, (all) => [...all, request])
-      const next = yield* Ref.modify(planned, ([first, ...rest]) => [first, rest])
-      const outcome = next ?? (yield* Ref.get(always)) ?? fresh
-      const wait = yield* Ref.get(latency)
-      return yield* wait === 0 ? outcome : Effect.zipRight(Effect.sleep(wait), outcome)
-    }).pipe(Effect.onInterrupt(() => Ref.update(interrupted, (count) => count + 1)))
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      starts.push(now)
+      requests.push(request)
+      const outcome = planned.shift() ?? always ?? fresh
+      return latency === 0 ? outcome : Effect.zipRight(Effect.sleep(latency), outcome)
+    }).pipe(Effect.onInterrupt(() =>
+      Effect.sync(() => {
+        interrupted += 1
+      })
+    ))
 
   const service: Service = {
-    calls: Effect.map(Ref.get(starts), (times) => times.length),
-    starts: Ref.get(starts),
-    requests: Ref.get(requests),
-    interrupted: Ref.get(interrupted),
-    setLatency: (duration) => Ref.set(latency, duration),
-    setLife: (millis) => Ref.set(life, millis),
-    respondNext: (...outcomes) => Ref.update(planned, (before) => [...before, ...outcomes]),
-    respondAlways: (outcome) => Ref.set(always, outcome)
+    calls: Effect.sync(() => starts.length),
+    starts: Effect.sync(() => [...starts]),
+    requests: Effect.sync(() => [...requests]),
+    interrupted: Effect.sync(() => interrupted),
+    setLatency: (duration) =>
+      Effect.sync(() => {
+        latency = duration
+      }),
+    setLife: (millis) =>
+      Effect.sync(() => {
+        life = millis
+      }),
+    respondNext: (...outcomes) => Effect.sync(() => void planned.push(...outcomes)),
+    respondAlways: (outcome) =>
+      Effect.sync(() => {
+        always = outcome
+      })
   }
   return Context.make(IssuerDouble, service).pipe(Context.add(TokenIssuer.TokenIssuer, { issue }))
 })
