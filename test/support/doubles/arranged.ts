@@ -6,17 +6,16 @@ import type { YieldWrap } from "effect/Utils"
 /** What a test does, step by step, as in `Effect.gen`. */
 export type Steps<R> = Generator<YieldWrap<Effect.Effect<unknown, unknown, R>>, unknown, never>
 
-/**
- * Tests of which each gets what was arranged, and one of a table its row as well. A test may name a layer that takes the place of the
- * usual one.
- */
-export interface Arranged<A, R, Given> {
-  (title: string, steps: (arranged: A) => Steps<R | Given>, layer?: Layer.Layer<R, unknown, Given>): void
-  readonly each: <Row>(rows: ReadonlyArray<Row>) => (
-    title: string,
-    steps: (row: Row, arranged: A) => Steps<R | Given>,
-    layer?: Layer.Layer<R, unknown, Given>
-  ) => void
+/** Defines a test. A layer that it names replaces the usual one. */
+type DefineTest<Args extends ReadonlyArray<unknown>, R, Given> = (
+  title: string,
+  steps: (...args: Args) => Steps<R | Given>,
+  layer?: Layer.Layer<R, unknown, Given>
+) => void
+
+/** Defines tests that get what was arranged. Those of a table get their row, too. */
+export interface Arranged<A, R, Given> extends DefineTest<[arranged: A], R, Given> {
+  readonly each: <Row>(rows: ReadonlyArray<Row>) => DefineTest<[row: Row, arranged: A], R, Given>
 }
 
 type Around = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -27,18 +26,12 @@ const arrangedOn = <Given>(on: Vitest.Tester<Given>) =>
   usual: Layer.Layer<R, unknown, Given>,
   around: Around = (test) => test
 ): Arranged<A, R, Given> => {
-  const tested = (steps: (arranged: A) => Steps<R | Given>, layer = usual) =>
+  const run = (steps: (arranged: A) => Steps<R | Given>, layer = usual) =>
     arrangement.pipe(Effect.flatMap((arranged) => Effect.gen(() => steps(arranged))), Effect.provide(layer), around)
-  return Object.assign(
-    (title: string, steps: (arranged: A) => Steps<R | Given>, layer?: typeof usual) =>
-      on(title, () => tested(steps, layer)),
-    {
-      each:
-        <Row>(rows: ReadonlyArray<Row>) =>
-        (title: string, steps: (row: Row, arranged: A) => Steps<R | Given>, layer?: typeof usual) =>
-          on.each(rows)(title, (row) => tested((arranged) => steps(row, arranged), layer))
-    }
-  )
+  const test: DefineTest<[A], R, Given> = (title, steps, layer) => on(title, () => run(steps, layer))
+  const each = <Row>(rows: ReadonlyArray<Row>): DefineTest<[Row, A], R, Given> => (title, steps, layer) =>
+    on.each(rows)(title, (row) => run((arranged) => steps(row, arranged), layer))
+  return Object.assign(test, { each })
 }
 
 /** On TestClock: the arrangement of each test, the layers that it and the test need, and what else stands around both. */
