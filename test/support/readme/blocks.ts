@@ -18,30 +18,24 @@ export const pages = [...filesIn("", false, ".md"), ...filesIn("docs", true, ".m
 export interface Block {
   readonly path: string
   readonly line: number
-  readonly language: string
   readonly code: string
 }
 
 const blocksIn = (path: string, fence: RegExp): ReadonlyArray<Block> => {
   const text = read(path)
-  return Array.from(text.matchAll(fence), ({ index, 1: language = "", 2: code = "" }) => ({
+  return Array.from(text.matchAll(fence), ({ index, 1: code = "" }) => ({
     path,
     line: text.slice(0, index).split("\n").length + 1,
-    language,
     code
   }))
 }
 
-/** The fenced blocks of a page. */
-export const blocksOf = (page: string): ReadonlyArray<Block> => blocksIn(page, /^```(.*)\n([^]*?)^```$/gm)
-
-/** Those of TypeScript. */
-export const programsOf = (page: string): ReadonlyArray<Block> =>
-  blocksOf(page).filter(({ language }) => language === "ts")
+/** The TypeScript blocks of a page. */
+export const programsOf = (page: string): ReadonlyArray<Block> => blocksIn(page, /^```ts\n([^]*?)^```$/gm)
 
 /** The examples in the JSDoc of the source. */
 export const examples: ReadonlyArray<Block> = filesIn("src", true, ".ts").flatMap((path) =>
-  blocksIn(path, /^ *\* ```(ts)\n([^]*?)^ *\* ```$/gm).map((block) => ({
+  blocksIn(path, /^ *\* ```ts\n([^]*?)^ *\* ```$/gm).map((block) => ({
     ...block,
     code: block.code.replace(/^ *\* ?/gm, "")
   }))
