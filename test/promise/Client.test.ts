@@ -22,11 +22,8 @@ const doubled = (search: (term: string) => Effect.Effect<unknown, Advisor.Nutrit
 
 const found = { results: ["oats"] }
 
-/** A server that responds with tokens, and with one food to each search. */
-const serveFoods = Wire.serve((request, response) => {
-  const token = { access_token: "token", expires_in: 3600, customer_id: "customer" }
-  Wire.replying(JSON.stringify(request.url?.includes("/oauth/") === true ? token : found))(request, response)
-})
+/** A service that responds with one food to each search. */
+const serveFoods = Wire.serveAdvisor({ data: Wire.replying(JSON.stringify(found)) })
 
 afterEach(() => {
   vi.unstubAllEnvs()

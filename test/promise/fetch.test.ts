@@ -18,11 +18,11 @@ interface Arranged {
 const overPort = ({ respond = Wire.replying("{}"), ...options }: Arranged = {}) =>
   Effect.gen(function*() {
     const seen: Array<IncomingMessage> = []
-    const token = JSON.stringify({ access_token: "token", expires_in: 3600, customer_id: "customer" })
-    const { origin } = yield* Wire.serve((request, response) => {
-      if (request.url?.includes("/oauth/") === true) return Wire.replying(token)(request, response)
-      seen.push(request)
-      return respond(request, response)
+    const { origin } = yield* Wire.serveAdvisor({
+      data: (request, response) => {
+        seen.push(request)
+        respond(request, response)
+      }
     })
     const { fetch } = yield* Effect.acquireRelease(
       Effect.sync(() => createClient({ baseUrl: origin, licenseKey: "key", ...options })),

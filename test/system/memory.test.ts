@@ -5,8 +5,6 @@ import * as Wire from "../support/doubles/Wire.js"
 import { bundle } from "./bundle.js"
 import * as Program from "./Program.js"
 
-const token = JSON.stringify({ access_token: "token", expires_in: 86_400, customer_id: "customer" })
-
 /** The JSON in the last line that a program prints, after what it logs. */
 const printed = (program: string, args: ReadonlyArray<string> = []) =>
   Effect.gen(function*() {
@@ -21,7 +19,7 @@ const clients = ["fetch", "undici", "node:http", "UndiciClient"]
 testLive.each(clients.flatMap((client) => [200, 400].map((status) => [client, status] as const)))(
   "license key: a key read by an Effect is not in memory after an exchange over %s with status %d",
   function*([client, status]) {
-    const { origin } = yield* Wire.serve(Wire.replying(token, {}, status))
+    const { origin } = yield* Wire.serveAdvisor({ token: Wire.replying(Wire.tokenBody, {}, status) })
     expect(yield* printed("afterSearches", [origin, client])).toEqual({ key: 0, kept: 1 })
   }
 )

@@ -9,11 +9,11 @@ import * as Program from "./Program.js"
 
 const program = (name: string) => `test/system/promise/${name}.ts`
 
-const token = JSON.stringify({ access_token: "token", expires_in: 86_400, customer_id: "customer" })
-
-/** A server with tokens and foods, which never responds to a search for "hang". */
-const serve = Wire.serve((request, response) => {
-  if (request.url?.includes("hang") !== true) Wire.replying(token)(request, response)
+/** A service that never responds to a search for "hang". */
+const serve = Wire.serveAdvisor({
+  data: (request, response) => {
+    if (request.url?.includes("hang") !== true) response.end("{}")
+  }
 })
 
 const execute = promisify(execFile)
@@ -42,11 +42,8 @@ testLive.each<readonly [string, string, (folder: string) => ReadonlyArray<string
 testLive(
   "createClient: Node prints an uncaught error with its message, the caller and its fields, and no secret",
   function*() {
-    const { origin } = yield* Wire.serve((request, response) => {
-      const reply = request.url?.includes("/oauth/") === true
-        ? Wire.replying(token)
-        : Wire.replying("secret", { "content-type": "text/plain" }, 503)
-      reply(request, response)
+    const { origin } = yield* Wire.serveAdvisor({
+      data: Wire.replying("secret", { "content-type": "text/plain" }, 503)
     })
     const { code, stderr } = yield* Program.run(program("uncaught"), [origin, "the-license-key"])
     expect(code).toBe(1)

@@ -6,13 +6,11 @@ import * as Program from "./Program.js"
 
 const canBeWithout = process.allowedNodeEnvironmentFlags.has("--no-experimental-fetch")
 
-const token = JSON.stringify({ access_token: "token", expires_in: 3600, customer_id: "customer" })
-
 const noResponse = "this process has no Request and Response: use search or httpClient, or define both"
 
 describe.runIf(canBeWithout)("node --no-experimental-fetch", () => {
   testLive("undici and node:http send searches, and createClient() reports that there is no fetch", function*() {
-    const { origin } = yield* Wire.serve(Wire.replying(token))
+    const { origin } = yield* Wire.serveAdvisor()
     const { stdout } = yield* Program.run(
       "test/system/withoutFetch/program.ts",
       [origin],

@@ -67,6 +67,15 @@ export const replying = (body: string | Uint8Array, headers: Http.OutgoingHttpHe
     response.end(body)
   })
 
+export const tokenBody = JSON.stringify({ access_token: "token", customer_id: "customer", expires_in: 86_400 })
+
+/** The Nutrition Advisor service: exchanges get a token, and all other requests get `data`. */
+export const serveAdvisor = ({
+  data = replying("{}"),
+  token = replying(tokenBody)
+}: { readonly data?: Answer; readonly token?: Answer } = {}) =>
+  serve((request, response) => (request.url?.includes("/v2/token-cache/") === true ? token : data)(request, response))
+
 /** Whether it becomes true within 30 seconds, which even a busy machine keeps. */
 export const eventually = (look: () => boolean): Effect.Effect<boolean> =>
   Effect.repeat(Effect.sync(look), {

@@ -15,13 +15,14 @@ const program = "src/ai/mcpMain.ts"
 const secrets = { key: "key-5d1c", token: "tok-77a0", id: "id-90be" }
 
 /** A service that responds to each search after 100 ms, and to "broken" with a 500 that repeats all secrets. */
-const slowService = Wire.serve(({ method, url = "" }, response) => {
-  const found = { results: [{ name: new URL(url, "http://localhost").searchParams.get("term") }] }
-  const token = { access_token: secrets.token, customer_id: secrets.id, token_type: "Bearer", expires_in: 3600 }
-  const isBroken = url.includes("broken")
-  response.writeHead(isBroken ? 500 : 200, { "content-type": "application/json" })
-  const body = JSON.stringify(isBroken ? secrets : method === "POST" ? token : found)
-  setTimeout(() => response.end(body), method === "POST" ? 0 : 100)
+const slowService = Wire.serveAdvisor({
+  token: Wire.replying(JSON.stringify({ access_token: secrets.token, customer_id: secrets.id, expires_in: 3600 })),
+  data: ({ url = "" }, response) => {
+    const found = { results: [{ name: new URL(url, "http://localhost").searchParams.get("term") }] }
+    const isBroken = url.includes("broken")
+    response.writeHead(isBroken ? 500 : 200, { "content-type": "application/json" })
+    setTimeout(() => response.end(JSON.stringify(isBroken ? secrets : found)), 100)
+  }
 })
 
 const settings = Effect.map(slowService, ({ origin }) => ({
