@@ -1,11 +1,12 @@
 import { describe, expect } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Random, Redacted, Scope } from "effect"
+import { Clock, Effect, Exit, Fiber, Layer, Option, Random, Redacted, Scope } from "effect"
 import { AccessToken, SharedTokenCache, SharedTokenIssuer, type TokenIssuer } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
 import { quiet, settle } from "../support/doubles/CacheDouble.js"
 import { added } from "../support/doubles/counters.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
+import { logged } from "../support/doubles/logs.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { policyOf } from "../support/doubles/policy.js"
 import * as Time from "../support/doubles/Time.js"
@@ -75,18 +76,6 @@ const exchanging = Effect.gen(function*() {
   yield* quiet
   return { here, fiber, close: Scope.close(scope, Exit.void) }
 })
-
-/** The lines that an effect logs, at any level. */
-const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const lines: Array<string> = []
-    const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel.label} ${String(message)}`))
-    yield* Logger.withMinimumLogLevel(
-      Effect.provide(effect, Logger.replace(Logger.defaultLogger, logger)),
-      LogLevel.All
-    )
-    return lines
-  })
 
 test("sharing: on a cold start of five replicas, the metrics count one exchange and four tokens from a peer", function*(
   { issuer }
@@ -307,9 +296,10 @@ describe("sharing: a cache that", () => {
 
   test.each(rows)("%s at %s is logged as one warning", function*([, operation, { behavior }], { cache }) {
     yield* cache.behaveNext(operation, behavior)
-    expect(yield* logged(fromNewReplica)).toEqual([
-      expect.stringMatching(/^WARN The shared token cache .* exchanges the license key by itself\.$/)
-    ])
+    expect(yield* logged(fromNewReplica)).toMatchObject([{
+      level: "WARN",
+      message: expect.stringMatching(/^The shared token cache .* exchanges the license key by itself\.$/)
+    }])
   })
 
   test.each(rows)("%s at %s is counted as one failure", function*([, operation, { behavior, reason }], { cache }) {

@@ -1,38 +1,22 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, HashMap, Layer, Logger, Random } from "effect"
+import { Effect, Layer, Random } from "effect"
 import { type AccessToken, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
+import { type LogLine, recordingTo } from "../support/doubles/logs.js"
 import * as Time from "../support/doubles/Time.js"
 
 const { unavailable } = Issuer
 
 const keyRejected = new NutritionAdvisorError.Forbidden({ operation: "token", status: 403, reason: "KeyRejected" })
 
-interface Line {
-  readonly level: string
-  readonly message: string
-  readonly annotations: Readonly<Record<string, unknown>>
-}
-
 /** The lines that the running test has logged at the default level. */
-const lines: Array<Line> = []
-
-const logger = Logger.make(({ annotations, logLevel, message }) => {
-  lines.push({
-    level: logLevel.label,
-    message: String(message),
-    annotations: Object.fromEntries(HashMap.toEntries(annotations))
-  })
-})
+const lines: Array<LogLine> = []
 
 const recorded = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     lines.length = 0
-    return test.pipe(
-      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
-      Effect.withRandom(Random.fixed([0]))
-    )
+    return test.pipe(Effect.provide(recordingTo(lines)), Effect.withRandom(Random.fixed([0])))
   })
 
 const test = arranged(Issuer.services, Issuer.layerOnDemand, recorded)
