@@ -1,17 +1,15 @@
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
-import { Effect, Layer } from "effect"
-import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
-import { Simulator } from "effect-nutrition-advisor/testing"
-import { expect, it } from "vitest"
+import { join } from "node:path"
+import { expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { test } from "../support/doubles/arranged.js"
 import { snapshot } from "../support/doubles/metrics.js"
-
-const repository = new URL("../..", import.meta.url)
-
-const read = (path: string) => readFileSync(new URL(path, repository), "utf8")
+import { advisorWithAllLayers } from "../support/doubles/simulatedAdvisor.js"
+import { read, repository } from "../support/readme/blocks.js"
 
 const promtool = (...args: ReadonlyArray<string>) =>
-  spawnSync("promtool", args, { cwd: new URL("ops", repository), encoding: "utf8" })
+  spawnSync("promtool", args, { cwd: join(repository, "ops"), encoding: "utf8" })
 
 const isMissing = promtool("--version").error !== undefined
 
@@ -76,21 +74,7 @@ it("ops/dashboard.json: each panel has a description that says why it can be emp
 })
 
 /** The metrics of a program after one search, with the values of their labels. */
-const counted = Effect.gen(function*() {
-  yield* NutritionAdvisor.search("oats")
-  return yield* snapshot
-}).pipe(
-  Effect.provide(
-    Throttle.layer({}).pipe(
-      Layer.provide(RequestRetry.layer({})),
-      Layer.provide(SearchCache.layer({ timeToLive: "1 minute" })),
-      Layer.provide(
-        NutritionAdvisor.layerShared({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
-      ),
-      Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
-    )
-  )
-)
+const measured = Effect.zipRight(NutritionAdvisor.search("oats"), snapshot).pipe(Effect.provide(advisorWithAllLayers))
 
 const selectorsIn = (text: string) =>
   Array.from(
@@ -107,10 +91,10 @@ const selectorsIn = (text: string) =>
 /** Outcomes of the user's own bugs: they are counted only once there is one. */
 const unforeseen = ["Defect"]
 
-it.each(["alerts.yml", "dashboard.json"])(
+test.each(["alerts.yml", "dashboard.json"])(
   "ops/%s: each expression uses existing metrics and labels",
-  async (file) => {
-    const all = await Effect.runPromise(counted)
+  function*(file) {
+    const all = yield* measured
     const selectors = selectorsIn(
       read(`ops/${file}`).replaceAll("\\\"", "\"").replace(/"description":.*|description: [^]*?(?=- alert|$)/g, "")
     )

@@ -1,20 +1,11 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
-import { Simulator } from "effect-nutrition-advisor/testing"
+import { Effect } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { type Measured, snapshot } from "../../support/doubles/metrics.js"
-import { settings } from "../../support/doubles/simulatedAdvisor.js"
+import { advisorWithAllLayers } from "../../support/doubles/simulatedAdvisor.js"
 
-/** A client with all layers around it. */
-const client = Throttle.layer({}).pipe(
-  Layer.provide(RequestRetry.layer({})),
-  Layer.provide(SearchCache.layer({ timeToLive: "1 minute" })),
-  Layer.provide(NutritionAdvisor.layerShared(settings)),
-  Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
-)
-
-const measured = Effect.zipRight(NutritionAdvisor.search("oats"), snapshot).pipe(Effect.provide(client))
+const measured = Effect.zipRight(NutritionAdvisor.search("oats"), snapshot).pipe(Effect.provide(advisorWithAllLayers))
 
 const rowOf = ({ labels, name, type }: Measured) => `${name}{${Object.keys(labels).sort().join()}} ${type}`
 

@@ -1,6 +1,6 @@
 /** The client over the simulator in memory, without the Schedule: nothing is exchanged unless a search asks for it. */
 import { Layer } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
 export const settings: NutritionAdvisor.Options = {
@@ -11,3 +11,11 @@ export const settings: NutritionAdvisor.Options = {
 
 export const advisor = (options: Partial<NutritionAdvisor.Options> = {}, simulator: Simulator.Options = {}) =>
   NutritionAdvisor.layer({ ...settings, ...options }).pipe(Layer.provideMerge(Simulator.layerHttpClient(simulator)))
+
+/** The client with a shared token and all layers around it, so that it has every metric. */
+export const advisorWithAllLayers = Throttle.layer({}).pipe(
+  Layer.provide(RequestRetry.layer({})),
+  Layer.provide(SearchCache.layer({ timeToLive: "1 minute" })),
+  Layer.provide(NutritionAdvisor.layerShared(settings)),
+  Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
+)
