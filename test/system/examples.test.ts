@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { Agent, get } from "node:http"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { testLive } from "../support/doubles/arranged.js"
 import * as Program from "./Program.js"
@@ -104,57 +104,57 @@ describe("examples/http-api.ts", () => {
   )
 })
 
-describe("examples/tenants.ts", () => {
-  it.live("each tenant has its own token, and an idle tenant is closed", () =>
-    Effect.map(run("tenants"), ({ code, stderr, stdout }) => {
-      expect(stdout.split("\n").slice(0, 6)).toEqual([
-        "north: searches 2, exchanges 1",
-        "south: searches 2, exchanges 1",
-        "north is closed",
-        "still open: south",
-        "south: searches 2, exchanges 0",
-        "north: searches 2, exchanges 1"
-      ])
-      expect(stdout).toContain("\nThe license key is not available (there is no such tenant).")
-      expect(stdout).toMatch(/WARN .*could not be exchanged[^]*tenant: west/)
-      expect(stdout).not.toContain("key-of")
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-    }))
-})
-
-describe("examples/telemetry.ts", () => {
-  it.live("it prints three searches in the user's span, each linked to the same exchange", () =>
-    Effect.map(run("telemetry"), ({ code, stdout }) => {
-      const spans = Array.from(stdout.matchAll(/^ {2}name: '([\w.]+)'/gm), ([, name]) => name).sort()
-      const search = "NutritionAdvisor.search"
-      expect(spans).toEqual([search, search, search, "TokenIssuer.issue", "planMenu"])
-      const exchange = /name: 'TokenIssuer.issue',\s+id: '(\w+)'/.exec(stdout)?.[1]
-      expect(stdout.split(`spanId: '${exchange}'`)).toHaveLength(4)
-      expect(code).toBe(0)
-    }))
-})
-
-describe("examples that print their result", () => {
-  testLive.each<readonly [example: string, what: string, lines: ReadonlyArray<string>]>([
-    ["run-promise", "one layer for the process fetches one token, and a layer per call fetches one per call", [
-      "one layer for the process: 1 token\n",
-      "a layer for each call: 3 tokens\n"
-    ]],
-    ["test-double", "its assertions pass", ["answered, failed and recorded"]],
-    ["other-routes", "it reads and writes at other routes, even after a revocation", [
-      "GET 200 { asked: 'day=2026-11-20' }",
-      "POST 201 { food: 'apple', grams: 182 }"
-    ]],
-    ["rotating-key", "each exchange reads the key again, and a missing key is reported", [
-      "2 exchanges, each with the key that was valid at the time; 3 searches sent",
-      "The license key is not available (the key file can't be read)."
-    ]],
-    ["shared-token", "three workers cost one exchange", ["3 searches, 1 exchange."]]
-  ])("examples/%s.ts: %s", function*([example, _, lines]) {
-    const { code, stderr, stdout } = yield* run(example)
-    expect(lines.filter((line) => !stdout.includes(line))).toEqual([])
+testLive(
+  "examples/tenants.ts: each tenant has its own token, and an idle tenant is closed",
+  function*() {
+    const { code, stderr, stdout } = yield* run("tenants")
+    expect(stdout.split("\n").slice(0, 6)).toEqual([
+      "north: searches 2, exchanges 1",
+      "south: searches 2, exchanges 1",
+      "north is closed",
+      "still open: south",
+      "south: searches 2, exchanges 0",
+      "north: searches 2, exchanges 1"
+    ])
+    expect(stdout).toContain("\nThe license key is not available (there is no such tenant).")
+    expect(stdout).toMatch(/WARN .*could not be exchanged[^]*tenant: west/)
+    expect(stdout).not.toContain("key-of")
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-  })
+  }
+)
+
+testLive(
+  "examples/telemetry.ts: it prints three searches in the user's span, each linked to the same exchange",
+  function*() {
+    const { code, stdout } = yield* run("telemetry")
+    const spans = Array.from(stdout.matchAll(/^ {2}name: '([\w.]+)'/gm), ([, name]) => name).sort()
+    const search = "NutritionAdvisor.search"
+    expect(spans).toEqual([search, search, search, "TokenIssuer.issue", "planMenu"])
+    const exchange = /name: 'TokenIssuer.issue',\s+id: '(\w+)'/.exec(stdout)?.[1]
+    expect(stdout.split(`spanId: '${exchange}'`)).toHaveLength(4)
+    expect(code).toBe(0)
+  }
+)
+
+testLive.each<readonly [example: string, what: string, lines: ReadonlyArray<string>]>([
+  ["run-promise", "one layer for the process fetches one token, and a layer per call fetches one per call", [
+    "one layer for the process: 1 token\n",
+    "a layer for each call: 3 tokens\n"
+  ]],
+  ["test-double", "its assertions pass", ["answered, failed and recorded"]],
+  ["other-routes", "it reads and writes at other routes, even after a revocation", [
+    "GET 200 { asked: 'day=2026-11-20' }",
+    "POST 201 { food: 'apple', grams: 182 }"
+  ]],
+  ["rotating-key", "each exchange reads the key again, and a missing key is reported", [
+    "2 exchanges, each with the key that was valid at the time; 3 searches sent",
+    "The license key is not available (the key file can't be read)."
+  ]],
+  ["shared-token", "three workers cost one exchange", ["3 searches, 1 exchange."]]
+])("examples/%s.ts: %s", function*([example, _, lines]) {
+  const { code, stderr, stdout } = yield* run(example)
+  expect(lines.filter((line) => !stdout.includes(line))).toEqual([])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
 })
 
 simulated.each([["express", "/foods?term=apple"], ["http-api", "/foods/apple"]] as const)(

@@ -5,7 +5,7 @@ import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Array, Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { arranged, arrangedLive } from "../support/doubles/arranged.js"
+import { arranged, arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
 
 const key = Redacted.value(Simulator.licenseKey)
@@ -249,7 +249,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     expect((yield* counters).searches).toBe(3)
   }, simulated({ routes: ownSearch }))
 
-  it.live.each<readonly [entry: string, complaint: string]>([
+  testLive.each<readonly [entry: string, complaint: string]>([
     [`POST ${licenceRoute}/{key}`, "is a token route: set its responses with provoke, respondNext or respondAlways"],
     [`GET ${licenceRoute}/${key}`, "is a token route"],
     ["POST /v2/oauth/{key}", "is a pattern: add one entry for each exact path"],
@@ -262,12 +262,11 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["GET /simulator/state", "belongs to the controls"]
   ])(
     "simulator routes: an entry that could never match is rejected: %s",
-    ([entry, complaint]) =>
-      Effect.gen(function*() {
-        const layer = simulated({ controls: true, routes: { [entry]: { status: 200 } } })
-        const defect = Option.getOrThrow(Cause.dieOption(yield* Effect.cause(Effect.scoped(Layer.build(layer)))))
-        expect(String(defect)).toContain(`The entry "${entry}" in routes of the simulator ${complaint}`)
-      })
+    function*([entry, complaint]) {
+      const layer = simulated({ controls: true, routes: { [entry]: { status: 200 } } })
+      const defect = Option.getOrThrow(Cause.dieOption(yield* Effect.cause(Layer.build(layer))))
+      expect(String(defect)).toContain(`The entry "${entry}" in routes of the simulator ${complaint}`)
+    }
   )
 
   live("simulator: pathPrefix applies to every route", function*() {

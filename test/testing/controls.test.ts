@@ -1,8 +1,9 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
-import { expect, it } from "@effect/vitest"
-import { Effect, Fiber, Option, Redacted, TestClock } from "effect"
+import { expect } from "@effect/vitest"
+import { Effect, Fiber, Option, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
+import * as Time from "../support/doubles/Time.js"
 
 const tokenRoute = `/v2/token-cache/unified/oauth/token/${Redacted.value(Simulator.licenseKey)}`
 
@@ -61,7 +62,7 @@ test("simulator controls: `state` is empty once the tokens have expired and `rec
   yield* exchange
   yield* send("POST", "/simulator/provoke/search/hang")
   yield* send("POST", "/simulator/recover")
-  yield* TestClock.adjust("1 day")
+  yield* Time.pass("1 day")
   expect(JSON.parse((yield* send("GET", "/simulator/state")).text)).toEqual({ tokens: [], faults: [] })
 })
 
@@ -80,9 +81,9 @@ test("simulator controls: token-lifetime sets the lifetime of new tokens", funct
 test("simulator controls: latency delays the calls of one operation", function*() {
   yield* send("POST", "/simulator/latency/token?millis=200")
   const waiting = yield* Effect.fork(exchange)
-  yield* TestClock.adjust("199 millis")
+  yield* Time.pass("199 millis")
   expect(yield* Fiber.poll(waiting)).toEqual(Option.none())
-  yield* TestClock.adjust("1 millis")
+  yield* Time.pass("1 millis")
   expect(yield* Fiber.join(waiting)).toBe(200)
   expect(yield* statusOf("POST", "/v2/plan")).toBe(401)
 })
@@ -145,7 +146,6 @@ test.each(
   expect([status, JSON.parse(text).error]).toEqual([404, expect.stringContaining("POST /simulator/revoke")])
 })
 
-it.effect("simulator controls: they are off by default", () =>
-  Effect.gen(function*() {
-    expect(yield* statusOf("POST", "/simulator/revoke")).toBe(401)
-  }).pipe(Effect.provide(Simulator.layerHttpClient())))
+test("simulator controls: they are off by default", function*() {
+  expect(yield* statusOf("POST", "/simulator/revoke")).toBe(401)
+}, Simulator.layerHttpClient())
