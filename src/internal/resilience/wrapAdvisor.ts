@@ -6,14 +6,9 @@ import type { DataOperation } from "../errors/dataOperation.js"
 import { searchAsOf } from "../request/decode.js"
 import { withRepeatableOptions } from "../request/searchOptions.js"
 
-interface About {
-  readonly operation: DataOperation
-  readonly method: string
-}
-
 type Wrap = <A>(
   call: Effect.Effect<A, NutritionAdvisorError>,
-  about: About
+  request: { readonly operation: DataOperation; readonly method: string }
 ) => Effect.Effect<A, NutritionAdvisorError>
 
 /** Wraps each search and request of a client. `searchAs` decodes after the wrapped search, and all options are passed on. */
