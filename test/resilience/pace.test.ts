@@ -1,0 +1,21 @@
+import { expect, it } from "@effect/vitest"
+import { makePace } from "../../src/internal/resilience/throttle/pace.js"
+
+/** Requests are 100 ms apart, and the second one is sent so many milliseconds late. */
+const waitAfter = (lateness: number) => {
+  const pace = makePace({ limit: 10, interval: 1_000 })
+  pace.count(0, false)
+  pace.count(100 + lateness, true)
+  return pace.wait(100 + lateness)
+}
+
+it.each([0, 1, 99])("Throttle pace: a request that is %i ms late doesn't delay the next one", (lateness) => {
+  expect(waitAfter(lateness)).toBe(100 - lateness)
+})
+
+it.each([100, 250])(
+  "Throttle pace: if a request is %i ms late, the next one keeps the whole distance from it",
+  (lateness) => {
+    expect(waitAfter(lateness)).toBe(100)
+  }
+)
