@@ -122,14 +122,12 @@ describe("token response: token_type", () => {
   )
 })
 
-describe("token response: access_token", () => {
-  const unsendable = ["", " ", "\t", "a b", "token\n", "a\r\nb", "a\u0000b", "\u007f", "tokén", "🥑", "\ud800"]
+const unsendableTokens = ["", " ", "\t", "a b", "token\n", "a\r\nb", "a\u0000b", "\u007f", "tokén", "🥑", "\ud800"]
 
-  test.each(named([...unsendable, null, undefined, 1, {}, ["token"]]))(
-    "a value that no header can carry is rejected: %s",
-    ([, value]) => refused(response({ access_token: value }), "Schema", "access_token")
-  )
-})
+test.each(named([...unsendableTokens, null, undefined, 1, {}, ["token"]]))(
+  "token response: an access_token that no header can carry is rejected: %s",
+  ([, value]) => refused(response({ access_token: value }), "Schema", "access_token")
+)
 
 describe("token response: customer_id", () => {
   test.each(named([null, undefined, "", " ", "\t\n"]))(

@@ -26,17 +26,15 @@ const returned = Effect.map(Clock.currentTimeMillis, (now) => Issuer.token(1, no
 /** A call at the start of the window, and the end of the refresh that it starts. */
 const refreshedByCaller = Effect.zipRight(Time.set(windowStart), Effect.zipLeft(provider.get, Time.pass(0)))
 
-describe("refresh: callers", () => {
-  fresh("within the window, callers get the current token at once and start one refresh", function*() {
-    const first = yield* store.current
-    yield* issuer.setLatency("5 seconds")
-    yield* Time.set(windowStart + 1_000)
-    const served = yield* Effect.all(Effect.replicate(provider.get, 3))
-    yield* Time.pass("5 seconds")
-    expect(served.map(Issuer.valueOf)).toEqual(Arr.replicate(Issuer.secretOf(1), 3))
-    expect([Issuer.valueOf(yield* provider.get), yield* issuer.replaced])
-      .toEqual([Issuer.secretOf(2), [Option.none(), first]])
-  })
+fresh("refresh: within the window, callers get the current token at once and start one refresh", function*() {
+  const first = yield* store.current
+  yield* issuer.setLatency("5 seconds")
+  yield* Time.set(windowStart + 1_000)
+  const served = yield* Effect.all(Effect.replicate(provider.get, 3))
+  yield* Time.pass("5 seconds")
+  expect(served.map(Issuer.valueOf)).toEqual(Arr.replicate(Issuer.secretOf(1), 3))
+  expect([Issuer.valueOf(yield* provider.get), yield* issuer.replaced])
+    .toEqual([Issuer.secretOf(2), [Option.none(), first]])
 })
 
 describe("refresh: token that is expired on arrival", () => {

@@ -49,22 +49,20 @@ describe("TokenStore.layerStatic", () => {
   })
 })
 
-describe("a custom TokenStore", () => {
-  class Vault implements TokenStore.Service {
-    private held = Option.none<AccessToken.AccessToken>()
-    readonly current = Effect.sync(() => this.held)
-    put(token: AccessToken.AccessToken) {
-      return Effect.sync(() => {
-        this.held = Option.some(token)
-      })
-    }
-    invalidate() {
-      return Effect.succeed(false)
-    }
+class Vault implements TokenStore.Service {
+  private held = Option.none<AccessToken.AccessToken>()
+  readonly current = Effect.sync(() => this.held)
+  put(token: AccessToken.AccessToken) {
+    return Effect.sync(() => {
+      this.held = Option.some(token)
+    })
   }
+  invalidate() {
+    return Effect.succeed(false)
+  }
+}
 
-  withIssuer("a class whose methods use `this` works", function*() {
-    const { get } = yield* Effect.provideService(TokenProvider.make(), TokenStore.TokenStore, new Vault())
-    expect([(yield* get) === (yield* get), yield* issuer.calls]).toEqual([true, 1])
-  })
+withIssuer("a custom TokenStore: a class whose methods use `this` works", function*() {
+  const { get } = yield* Effect.provideService(TokenProvider.make(), TokenStore.TokenStore, new Vault())
+  expect([(yield* get) === (yield* get), yield* issuer.calls]).toEqual([true, 1])
 })
