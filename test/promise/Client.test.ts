@@ -11,7 +11,7 @@ import { z } from "zod"
 import { testLive } from "../support/doubles/arranged.js"
 import * as Wire from "../support/doubles/Wire.js"
 import { rejection } from "./outcomes.js"
-import { simulated } from "./simulated.js"
+import { simulatedClient } from "./simulatedClient.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 
@@ -38,7 +38,7 @@ it("effect-nutrition-advisor/promise: it exports createClient, fromLayer and all
 })
 
 it("createClient: the layer is built once, at the first call", async () => {
-  await using world = simulated()
+  await using world = simulatedClient()
   await setImmediate()
   expect(world.builds()).toBe(0)
   await Promise.all(Array.from({ length: 64 }, () => world.advisor.search("oats")))
@@ -63,7 +63,7 @@ testLive.each<readonly [string, (fetch: typeof globalThis.fetch) => typeof globa
 it("licenseKey: a function is called at each exchange, whether it returns a string, a Redacted or a promise", async () => {
   const keys = [key, Promise.resolve(key), Simulator.licenseKey, Promise.resolve(Simulator.licenseKey)]
   let calls = 0
-  await using world = simulated({ licenseKey: () => keys[calls++] ?? key, refresh: { coolDown: 1 } })
+  await using world = simulatedClient({ licenseKey: () => keys[calls++] ?? key, refresh: { coolDown: 1 } })
   for (const _ of keys) {
     await world.advisor.search("oats")
     await world.run(({ revoke }) => revoke)
@@ -84,7 +84,7 @@ it.each<readonly [string, () => string | Promise<string>]>([
 ])(
   "licenseKey: a function that %s fails the call with a LicenseKeyUnavailable that contains no secret",
   async (_, licenseKey) => {
-    await using world = simulated({ licenseKey })
+    await using world = simulatedClient({ licenseKey })
     vi.spyOn(console, "error").mockReturnValue()
     const error = await rejection(world.advisor.search("oats"))
     expect(error).toBeInstanceOf(Advisor.LicenseKeyUnavailable)
@@ -96,7 +96,7 @@ it.each<readonly [string, () => string | Promise<string>]>([
 it("licenseKey: a call rejects with the LicenseKeyUnavailable that the function throws", async () => {
   vi.spyOn(console, "error").mockReturnValue()
   const error = new Advisor.LicenseKeyUnavailable({ detail: "the vault is sealed" })
-  await using world = simulated({ licenseKey: () => Promise.reject(error) })
+  await using world = simulatedClient({ licenseKey: () => Promise.reject(error) })
   expect(await rejection(world.advisor.search("oats"))).toStrictEqual(error)
 })
 
@@ -113,7 +113,7 @@ it("rejection: the stack of the error names the caller and no frame of the runti
 })
 
 it("rejection: callers that share an exchange get separate error objects", async () => {
-  await using world = simulated({ refresh: { attempts: 1 } })
+  await using world = simulatedClient({ refresh: { attempts: 1 } })
   vi.spyOn(console, "error").mockReturnValue()
   await world.run(({ respondNext }) => respondNext("token", { status: 503, body: { busy: true } }))
   const search = () => rejection(world.advisor.search("oats"))
@@ -162,7 +162,7 @@ it("searchAs: it decodes with a schema of effect or zod", async () => {
 })
 
 it("fromLayer: the error of a missing variable names the variable once", async () => {
-  await using world = simulated()
+  await using world = simulatedClient()
   const cache = RedisTokenCache.layerConfig()
   await using advisor = Advisor.fromLayer(
     NutritionAdvisor.layerShared({ ...settings, licenseKey: Simulator.licenseKey }).pipe(

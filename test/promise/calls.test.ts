@@ -8,7 +8,7 @@ import { vi } from "vitest"
 import { z } from "zod"
 import { proxied } from "../support/doubles/proxied.js"
 import { rejection } from "./outcomes.js"
-import { simulated } from "./simulated.js"
+import { simulatedClient } from "./simulatedClient.js"
 
 const closed = (operation: "search" | "request") => new Advisor.TransportError({ operation, reason: "Closed" })
 
@@ -60,7 +60,7 @@ const oldSignal = () => {
 const reason = new Error("the caller has left")
 
 it("signal: with an aborted signal, a call rejects with the reason before anything is checked or sent", async () => {
-  await using world = simulated()
+  await using world = simulatedClient()
   const signal = AbortSignal.abort(reason)
   const { fetch, search, searchAs } = world.advisor
   const calls = [
@@ -125,7 +125,7 @@ it("signal: a hundred calls with one signal leak no listeners", async () => {
   const warn = vi.fn()
   process.on("warning", warn)
   const { signal } = new AbortController()
-  await using world = simulated()
+  await using world = simulatedClient()
   await Promise.all(Array.from({ length: 100 }, () => world.advisor.search("oats", { signal })))
   await rejection(world.advisor.search("", { signal }))
   await world.advisor.fetch(searchPath, { signal })
@@ -155,7 +155,7 @@ it("timeout: it includes the time to build the layer", async () => {
 })
 
 it("timeout: a slower fetch rejects with TransportError \"Timeout\"", async () => {
-  await using world = simulated()
+  await using world = simulatedClient()
   await world.run(({ setLatency }) => setLatency("search", "1 hour"))
   expect(await rejection(world.advisor.fetch(searchPath, { timeout: 20 }))).toEqual(timedOut("request"))
 })
@@ -180,7 +180,7 @@ it("search options: all of them are passed to the layer, except signal and timeo
 })
 
 it("close: pending and later calls reject with TransportError \"Closed\"", async () => {
-  await using world = simulated()
+  await using world = simulatedClient()
   await world.advisor.search("oats")
   await world.run(({ setLatency }) => setLatency("search", "1 hour"))
   const call = () =>

@@ -6,7 +6,7 @@ import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { afterEach, vi } from "vitest"
 import { rejection, thrownBy } from "./outcomes.js"
-import { simulated } from "./simulated.js"
+import { simulatedClient } from "./simulatedClient.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 
@@ -74,7 +74,7 @@ it.each<readonly [field: string, variable: string, value: string | undefined]>([
 it("createClient: a missing option is read from its variable even if other options are given", async () => {
   vi.stubEnv("NUTRITION_ADVISOR_LICENSE_KEY", key)
   vi.stubEnv("NUTRITION_ADVISOR_USER_AGENT", "of-the-variable")
-  await using world = simulated({ licenseKey: undefined, requestTimeout: "1 minute" })
+  await using world = simulatedClient({ licenseKey: undefined, requestTimeout: "1 minute" })
   await world.advisor.search("oats")
   const [{ headers } = {}] = await world.run(({ requests }) => requests)
   expect(headers).toMatchObject({ "user-agent": "of-the-variable" })
@@ -97,13 +97,13 @@ const untilTomorrow = { rate: { limit: 1, interval: "1 day" }, maxWait: "1 minut
 const cache = { timeToLive: "1 hour" } as const
 
 it("createClient: with `retry: true`, a failed search is retried", async () => {
-  await using world = simulated({ retry: true })
+  await using world = simulatedClient({ retry: true })
   await world.run(({ respondNext }) => respondNext("search", { status: 503 }))
   expect(await world.advisor.search("oats")).toHaveProperty("results")
 })
 
 it("createClient: with `throttle: true`, searches wait after a 429", async () => {
-  await using world = simulated({ throttle: true })
+  await using world = simulatedClient({ throttle: true })
   await world.run(({ respondNext }) => respondNext("search", { status: 429, headers: { "retry-after": "60" } }))
   expect(await rejection(world.advisor.search("oats"))).toMatchObject({ _tag: "TooManyRequests", status: 429 })
   const error = await rejection(world.advisor.search("rice"))
@@ -112,13 +112,13 @@ it("createClient: with `throttle: true`, searches wait after a 429", async () =>
 })
 
 it("createClient: with `cache: true`, two equal searches send one request", async () => {
-  await using world = simulated({ cache: true })
+  await using world = simulatedClient({ cache: true })
   expect(await world.advisor.search("oats")).toEqual(await world.advisor.search("oats"))
   expect(await world.run(({ counters }) => counters)).toMatchObject({ searches: 1 })
 })
 
 it("createClient: with retry, throttle and cache set to false, each search sends one request", async () => {
-  await using world = simulated({ retry: false, throttle: false, cache: false })
+  await using world = simulatedClient({ retry: false, throttle: false, cache: false })
   await world.run(({ respondNext }) => respondNext("search", { status: 429 }, { status: 503 }))
   const statuses = [429, 503]
   for (const status of statuses) expect(await rejection(world.advisor.search("oats"))).toMatchObject({ status })
@@ -127,7 +127,7 @@ it("createClient: with retry, throttle and cache set to false, each search sends
 })
 
 it("createClient: a retry counts against the rate", async () => {
-  await using world = simulated({ cache, retry: { base: 1 }, throttle: untilTomorrow })
+  await using world = simulatedClient({ cache, retry: { base: 1 }, throttle: untilTomorrow })
   await world.run(({ respondNext }) => respondNext("search", { status: 503 }))
   const error = await rejection(world.advisor.search("oats"))
   expect(error).toMatchObject({ _tag: "TooManyRequests" })
@@ -135,13 +135,13 @@ it("createClient: a retry counts against the rate", async () => {
 })
 
 it("createClient: a cached search doesn't count against the rate", async () => {
-  await using world = simulated({ cache, throttle: untilTomorrow })
+  await using world = simulatedClient({ cache, throttle: untilTomorrow })
   expect(await world.advisor.search("oats")).toEqual(await world.advisor.search("oats"))
   expect(await rejection(world.advisor.search("rice"))).toMatchObject({ _tag: "TooManyRequests" })
 })
 
 it("createClient: with retry, throttle and cache, `status` returns the state of the token", async () => {
-  await using world = simulated({ retry: true, throttle: true, cache: true })
+  await using world = simulatedClient({ retry: true, throttle: true, cache: true })
   await world.advisor.search("oats")
   expect(await world.advisor.status()).toMatchObject({ state: "fresh" })
 })
@@ -149,7 +149,7 @@ it("createClient: with retry, throttle and cache, `status` returns the state of 
 it("createClient: two clients with one sharedTokenCache make one exchange", async () => {
   const memory = await Effect.runPromise(Effect.scoped(Layer.build(SharedTokenCache.layerMemory)))
   const sharedTokenCache = Layer.succeedContext(memory)
-  await using world = simulated({ sharedTokenCache, cacheTimeout: "2 seconds" })
+  await using world = simulatedClient({ sharedTokenCache, cacheTimeout: "2 seconds" })
   await using peer = Advisor.createClient({ ...settings, sharedTokenCache, httpClient: world.httpClient })
   await Promise.all([world.advisor.search("oats"), peer.search("rice")])
   expect(await world.run(({ counters }) => counters)).toMatchObject({ exchanges: 1, searches: 2 })
@@ -170,7 +170,7 @@ it("createClient: the first call rejects with the error of a sharedTokenCache th
     SharedTokenCache.SharedTokenCache,
     Effect.zipRight(Effect.promise(() => Promise.resolve()), Effect.fail(error))
   )
-  await using world = simulated({ sharedTokenCache: failsLater })
+  await using world = simulatedClient({ sharedTokenCache: failsLater })
   expect(await rejection(world.advisor.search("oats"))).toBe(error)
 })
 
@@ -179,7 +179,7 @@ it("createClient: before the first call, no resource of the sharedTokenCache is 
   const watched = Layer.scopedDiscard(
     Effect.acquireRelease(Effect.sync(() => open += 1), () => Effect.sync(() => open -= 1))
   )
-  await using world = simulated({ sharedTokenCache: Layer.provide(SharedTokenCache.layerMemory, watched) })
+  await using world = simulatedClient({ sharedTokenCache: Layer.provide(SharedTokenCache.layerMemory, watched) })
   expect(open).toBe(0)
   await world.advisor.search("oats")
   expect(open).toBe(1)

@@ -5,7 +5,7 @@ import * as Advisor from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
 import { afterEach, vi } from "vitest"
 import { rejection } from "./outcomes.js"
-import { simulated } from "./simulated.js"
+import { simulatedClient } from "./simulatedClient.js"
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -25,7 +25,7 @@ const recording = () => {
 
 /** Two searches: the token exchange of the first fails, the second succeeds. */
 const failsOnce = async (options: Advisor.ClientOptions) => {
-  await using world = simulated({ refresh: { attempts: 1, backoffStart: 1 }, ...options })
+  await using world = simulatedClient({ refresh: { attempts: 1, backoffStart: 1 }, ...options })
   await world.run(({ respondNext }) => respondNext("token", { status: 503 }))
   await rejection(world.advisor.search("oats"))
   await vi.waitFor(() => world.advisor.search("oats"))
@@ -99,7 +99,7 @@ it("logger: each event is one call with a message and plain fields", async () =>
 
 it("logger: neither the client nor the runtime logs a failed search", async () => {
   const { calls, logger } = recording()
-  await using world = simulated({ logger })
+  await using world = simulatedClient({ logger })
   await world.run(({ respondAlways }) => respondAlways("search", { status: 503 }))
   for (const term of ["oats", "rice"]) await rejection(world.advisor.search(term))
   expect(JSON.stringify(calls)).not.toMatch(/[Ff]iber|timestamp|level=|unhandled/)
@@ -108,7 +108,7 @@ it("logger: neither the client nor the runtime logs a failed search", async () =
 
 it("logger: it never gets the license key", async () => {
   const { calls, logger } = recording()
-  await using world = simulated({ logger, licenseKey: "unknown-key" })
+  await using world = simulatedClient({ logger, licenseKey: "unknown-key" })
   await rejection(world.advisor.search("oats"))
   expect(warned(calls)).toHaveLength(1)
   expect(JSON.stringify(calls)).not.toContain("unknown-key")
@@ -150,7 +150,7 @@ it("logger: if a layer logs an error, its cause is a field", async () => {
     Simulator.layerHttpClient(),
     () => Effect.logError("no connection", Cause.fail(new Error("refused")))
   )
-  await using world = simulated({ logger, httpClient })
+  await using world = simulatedClient({ logger, httpClient })
   await world.advisor.search("oats")
   expect(calls).toContainEqual(["error", "no connection", { cause: expect.stringContaining("refused") }])
 })

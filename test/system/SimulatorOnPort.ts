@@ -27,4 +27,4 @@ export const place = Effect.gen(function*() {
 })
 
 /** Tests that have a simulator each. */
-export const simulated = arrangedLive(place, layer())
+export const withSimulatorOnPort = arrangedLive(place, layer())

@@ -4,7 +4,7 @@ import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { testLive } from "../support/doubles/arranged.js"
 import * as Program from "./Program.js"
-import { simulated } from "./SimulatorOnPort.js"
+import { withSimulatorOnPort } from "./SimulatorOnPort.js"
 
 const key = "wrong-key-91c2"
 
@@ -41,7 +41,7 @@ describe("examples/search.ts", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   })
 
-  simulated("the configured key is sent to the configured service", function*({ settings, simulator }) {
+  withSimulatorOnPort("the configured key is sent to the configured service", function*({ settings, simulator }) {
     const { code, stdout } = yield* run("search", ["banana"], settings)
     expect(yield* simulator.counters).toMatchObject({ exchanges: 1, searches: 1 })
     expect(stdout).toContain("Banana")
@@ -49,7 +49,9 @@ describe("examples/search.ts", () => {
     expect(code).toBe(0)
   })
 
-  simulated.each<readonly [string, ReadonlyArray<string>, (valid: Program.Settings) => Program.Settings, RegExp]>([
+  withSimulatorOnPort.each<
+    readonly [string, ReadonlyArray<string>, (valid: Program.Settings) => Program.Settings, RegExp]
+  >([
     ["a wrong key", ["banana"], (valid) => ({ ...valid, ...wrongKey }), /[Cc]heck the license key/],
     ["a missing search term", [], () => wrongKey, /what to search for/],
     ["a missing base URL", ["banana"], () => wrongKey, /NUTRITION_ADVISOR_BASE_URL/]
@@ -72,7 +74,7 @@ describe("examples/express.ts", () => {
     expect(yield* stop).toMatchObject({ code: 0, stderr: "" })
   })
 
-  simulated("with a wrong key, it exits without printing the key", function*({ settings }) {
+  withSimulatorOnPort("with a wrong key, it exits without printing the key", function*({ settings }) {
     const { code, stderr, stdout } = yield* run("express", [], { PORT: "0", ...settings, ...wrongKey })
     expect(code).toBe(1)
     expect(stdout + stderr).toContain("could not be exchanged")
@@ -90,7 +92,7 @@ describe("examples/http-api.ts", () => {
     yield* stop
   })
 
-  simulated(
+  withSimulatorOnPort(
     "it forwards a 429 with Retry-After, and responds with 503 to an outage",
     function*({ settings, simulator }) {
       const { address, ask, stop } = yield* serve("http-api", settings)
@@ -157,7 +159,7 @@ testLive.each<readonly [example: string, what: string, lines: ReadonlyArray<stri
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
 })
 
-simulated.each([["express", "/foods?term=apple"], ["http-api", "/foods/apple"]] as const)(
+withSimulatorOnPort.each([["express", "/foods?term=apple"], ["http-api", "/foods/apple"]] as const)(
   "examples/%s.ts: on SIGTERM it completes in-flight requests and exits, even if a proxy keeps using its connection",
   function*([example, path], { settings, simulator }) {
     const { address, stop } = yield* serve(example, settings)

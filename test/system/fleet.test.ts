@@ -3,7 +3,7 @@ import { expect } from "@effect/vitest"
 import { Clock, Effect, Redacted } from "effect"
 import * as ProcessFleet from "./fleet/ProcessFleet.js"
 import * as RedisServer from "./redis/RedisServer.js"
-import { simulated } from "./SimulatorOnPort.js"
+import { withSimulatorOnPort } from "./SimulatorOnPort.js"
 
 /** How often the cache was called. Redis counts the SET inside the script of each publication as well. */
 const cacheCalls = ({ command }: RedisServer.RedisServer, publications: number) =>
@@ -13,7 +13,7 @@ const cacheCalls = ({ command }: RedisServer.RedisServer, publications: number) 
   })
 
 RedisServer.describeWithRedis("fleet", () => {
-  simulated.each([[12, "ioredis"], [4, "ioredis-6"]] as const)(
+  withSimulatorOnPort.each([[12, "ioredis"], [4, "ioredis-6"]] as const)(
     "fleet: with %d processes over %s, a cold start and a revocation cost one exchange, and a restart costs none",
     function*([size, ioredis], { baseUrl, simulator }) {
       const redis = yield* RedisServer.make()
@@ -33,7 +33,7 @@ RedisServer.describeWithRedis("fleet", () => {
     }
   )
 
-  simulated(
+  withSimulatorOnPort(
     "fleet: an exchange costs each of 200 clients six cache calls, plus two per additional second",
     function*({ baseUrl, simulator }) {
       const redis = yield* RedisServer.make()

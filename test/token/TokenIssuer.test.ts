@@ -8,7 +8,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { LicenseKey } from "../../src/internal/token/licenseKey.js"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { simulated } from "../support/doubles/situations.js"
+import { withSimulator } from "../support/doubles/situations.js"
 import { refusals } from "../support/doubles/statuses.js"
 import * as Time from "../support/doubles/Time.js"
 
@@ -100,7 +100,7 @@ describe("token response: expires_in", () => {
     { fastCheck: { examples: [[86_155_482, 0], [1, 0.75], [31_535_999_999, 0.75]] } }
   )
 
-  simulated("expires_in counts from when the response was received", function*(simulator) {
+  withSimulator("expires_in counts from when the response was received", function*(simulator) {
     yield* simulator.setLatency("token", "2 seconds")
     yield* Time.set(1_000_000)
     const token = yield* settle(issue())
@@ -218,7 +218,7 @@ describe("token response", () => {
       })
   )
 
-  simulated.each([201, 202, 206])("any 2xx response is accepted: %d", function*(status, simulator) {
+  withSimulator.each([201, 202, 206])("any 2xx response is accepted: %d", function*(status, simulator) {
     yield* simulator.respondAlways("token", { status, body: response() })
     expect(secretsOf(yield* issue())).toEqual(["token-1", "customer-1"])
   })

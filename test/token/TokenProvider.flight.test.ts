@@ -4,7 +4,7 @@ import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisorError, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { cold, issuer, provider, store, withIssuer } from "../support/doubles/situations.js"
+import { issuer, provider, store, withIssuer, withoutToken } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 
 const { unavailable } = Issuer
@@ -13,7 +13,7 @@ const closed = new NutritionAdvisorError.TransportError({ operation: "token", re
 
 const distinct = (tokens: ReadonlyArray<AccessToken.AccessToken>) => new Set(tokens).size
 
-cold.each([13, 50])(
+withoutToken.each([13, 50])(
   "TokenProvider: on a cold start, 500 concurrent callers share one exchange (operations before a fiber yields: %s)",
   function*(operations) {
     const tokens = yield* Effect.all(Effect.replicate(provider.get, 500), { concurrency: "unbounded" }).pipe(
@@ -24,19 +24,19 @@ cold.each([13, 50])(
 )
 
 describe("TokenProvider: a finished exchange", () => {
-  cold("no fiber is left, such as one that sleeps until the timeout", function*() {
+  withoutToken("no fiber is left, such as one that sleeps until the timeout", function*() {
     const before = yield* Time.fibers
     yield* provider.get
     yield* Time.pass(0)
     expect(yield* Time.fibers).toBe(before)
   })
 
-  cold("its token is not returned after the store has lost it", function*() {
+  withoutToken("its token is not returned after the store has lost it", function*() {
     yield* store.invalidate(yield* provider.get)
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  cold("50 waiting callers fail after one exchange, each with its own error object", function*() {
+  withoutToken("50 waiting callers fail after one exchange, each with its own error object", function*() {
     yield* issuer.setLatency("100 millis")
     yield* issuer.respondNext(Effect.fail(unavailable))
     const waiters = yield* Effect.fork(
@@ -69,7 +69,7 @@ describe("TokenProvider: a finished exchange", () => {
 })
 
 describe("TokenProvider: an interrupted caller", () => {
-  cold("the caller ends at once, and the exchange continues for later callers", function*() {
+  withoutToken("the caller ends at once, and the exchange continues for later callers", function*() {
     yield* issuer.setLatency("9 seconds")
     const first = yield* Effect.fork(provider.get)
     yield* Time.pass("1 second")

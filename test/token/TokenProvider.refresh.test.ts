@@ -3,7 +3,7 @@ import { Array as Arr, Clock, Effect, Option, Random } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { cold, fresh, issuer, provider, store, withIssuer } from "../support/doubles/situations.js"
+import { issuer, provider, store, withIssuer, withoutToken, withToken } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 
 /** A life of 1000 s: the window begins 100 s and the margin 10 s before its end. */
@@ -26,7 +26,7 @@ const returned = Effect.map(Clock.currentTimeMillis, (now) => Issuer.token(1, no
 /** A call at the start of the window, and the end of the refresh that it starts. */
 const refreshedByCaller = Effect.zipRight(Time.set(windowStart), Effect.zipLeft(provider.get, Time.pass(0)))
 
-fresh("refresh: within the window, callers get the current token at once and start one refresh", function*() {
+withToken("refresh: within the window, callers get the current token at once and start one refresh", function*() {
   const first = yield* store.current
   yield* issuer.setLatency("5 seconds")
   yield* Time.set(windowStart + 1_000)
@@ -38,19 +38,19 @@ fresh("refresh: within the window, callers get the current token at once and sta
 })
 
 describe("refresh: token that is expired on arrival", () => {
-  cold("the caller fails with Schema and the field expires_in, and the token is not stored", function*() {
+  withoutToken("the caller fails with Schema and the field expires_in, and the token is not stored", function*() {
     yield* issuer.respondAlways(Issuer.issued(1, 0))
     expect(yield* Effect.flip(provider.get)).toMatchObject({ reason: "Schema", field: "expires_in" })
     expect(yield* store.current).toEqual(Option.none())
   })
 
-  fresh("within the margin, a new valid token replaces the current one, even if it expires earlier", function*() {
+  withToken("within the margin, a new valid token replaces the current one, even if it expires earlier", function*() {
     yield* Time.set(marginStart + 1_000)
     yield* issuer.setLife(5_000)
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("only a few exchanges follow if the service keeps returning it", function*() {
+  withToken("only a few exchanges follow if the service keeps returning it", function*() {
     yield* Time.set(marginStart)
     yield* issuer.respondAlways(returned)
     yield* Effect.repeatN(Effect.zipRight(Effect.exit(provider.get), Time.pass("100 millis")), 99)
@@ -123,7 +123,7 @@ describe("refresh: Schedule", () => {
 })
 
 describe("refresh: service that returns the same token", () => {
-  fresh("callers start another exchange only after a tenth of the window", function*() {
+  withToken("callers start another exchange only after a tenth of the window", function*() {
     yield* issuer.respondAlways(returned)
     yield* Time.set(windowStart)
     yield* Effect.repeatN(Effect.zipRight(provider.get, Time.pass("500 millis")), 89)
@@ -131,7 +131,7 @@ describe("refresh: service that returns the same token", () => {
     expect(starts.map((at) => at - windowStart)).toEqual([0, 10_000, 20_000, 30_000, 40_000])
   })
 
-  fresh("the token stays in use, and the refresh does not count as failed", function*() {
+  withToken("the token stays in use, and the refresh does not count as failed", function*() {
     yield* issuer.respondAlways(returned)
     yield* refreshedByCaller
     yield* Time.set(marginStart - 1)
@@ -139,20 +139,20 @@ describe("refresh: service that returns the same token", () => {
       .toEqual([Issuer.secretOf(1), Option.none()])
   })
 
-  fresh("a later expiry in the response is accepted", function*() {
+  withToken("a later expiry in the response is accepted", function*() {
     yield* issuer.respondAlways(Issuer.issued(1, expiry))
     yield* refreshedByCaller
     expect((yield* provider.status).expiresAt).toEqual(Option.some(windowStart + expiry))
   })
 
-  fresh("the window depends on the token's whole lifetime, not on the rest of it", function*() {
+  withToken("the window depends on the token's whole lifetime, not on the rest of it", function*() {
     yield* issuer.respondAlways(Issuer.issued(1, 150_000))
     yield* refreshedByCaller
     yield* Time.set(windowStart + 150_000 - 105_000)
     expect((yield* provider.status).state).toBe("stale")
   })
 
-  fresh("another exchange starts at once if there is no usable token", function*() {
+  withToken("another exchange starts at once if there is no usable token", function*() {
     yield* issuer.respondNext(returned)
     yield* Time.set(marginStart - 1)
     yield* provider.get
@@ -162,7 +162,7 @@ describe("refresh: service that returns the same token", () => {
 })
 
 describe("refresh: choice between two tokens", () => {
-  fresh.each<readonly [string, Issuer.Outcome]>([
+  withToken.each<readonly [string, Issuer.Outcome]>([
     ["returns one that expires earlier", Issuer.issued(2, 50_000)],
     ["returns one from the future", Effect.succeed(Issuer.token(2, windowStart + 1, 5_000_000))],
     ["fails", Effect.fail(unavailable)]
@@ -172,7 +172,7 @@ describe("refresh: choice between two tokens", () => {
     expect([Option.getOrThrow(yield* store.current) === first, yield* issuer.calls]).toEqual([true, 2])
   })
 
-  fresh("a peer's token that expires later is kept", function*() {
+  withToken("a peer's token that expires later is kept", function*() {
     yield* issuer.setLatency("1 second")
     yield* Time.set(windowStart)
     yield* provider.get

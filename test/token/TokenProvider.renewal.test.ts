@@ -3,7 +3,7 @@ import { Effect, Fiber, Option } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { added } from "../support/doubles/counters.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { cold, coolingDown, fresh, issuer, provider, store } from "../support/doubles/situations.js"
+import { coolingDown, issuer, provider, store, withoutToken, withToken } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 
 const windowStart = 900_000
@@ -13,23 +13,23 @@ const { unavailable } = Issuer
 const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
 
 describe("renewal", () => {
-  fresh("a token that a peer has put into the store is used without an exchange", function*({ first }) {
+  withToken("a token that a peer has put into the store is used without an exchange", function*({ first }) {
     yield* store.put(Issuer.token(9, 0, 1_000_000))
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(9), 1])
   })
 
-  fresh("an expired token in the store is not used", function*({ first }) {
+  withToken("an expired token in the store is not used", function*({ first }) {
     yield* Time.set(10_000)
     yield* store.put(Issuer.token(9, 0, 10_000))
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("with an empty store, an ordinary exchange runs", function*({ first }) {
+  withToken("with an empty store, an ordinary exchange runs", function*({ first }) {
     yield* store.invalidate(first)
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh.each([13, 2_048])(
+  withToken.each([13, 2_048])(
     "500 concurrent rejections share one exchange (operations before a fiber yields: %s)",
     function*(operations, { first }) {
       yield* Effect.all(Effect.replicate(provider.renew(first), 500), { concurrency: "unbounded" }).pipe(
@@ -39,7 +39,7 @@ describe("renewal", () => {
     }
   )
 
-  fresh("callers without a rejection also wait for the new token", function*({ first }) {
+  withToken("callers without a rejection also wait for the new token", function*({ first }) {
     yield* issuer.setLatency("9 seconds")
     yield* Effect.fork(provider.renew(first))
     yield* Time.pass("1 second")
@@ -48,7 +48,7 @@ describe("renewal", () => {
     expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh.each<readonly [string, Issuer.Outcome]>([
+  withToken.each<readonly [string, Issuer.Outcome]>([
     ["fails", Effect.fail(unavailable)],
     ["dies", Effect.die("a bug")],
     ["hangs until tokenTimeout and can't be interrupted", Effect.uninterruptible(Effect.never)]
@@ -59,17 +59,20 @@ describe("renewal", () => {
     expect(yield* provider.get).toBe(first)
   })
 
-  fresh("after a failure, waiting callers without a rejection get the token that was put back", function*({ first }) {
-    yield* issuer.setLatency("1 second")
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    yield* Effect.fork(provider.renew(first))
-    yield* Time.pass(0)
-    const caller = yield* Effect.fork(provider.get)
-    yield* Time.pass("1 second")
-    expect(yield* Fiber.join(caller)).toBe(first)
-  })
+  withToken(
+    "after a failure, waiting callers without a rejection get the token that was put back",
+    function*({ first }) {
+      yield* issuer.setLatency("1 second")
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.fork(provider.renew(first))
+      yield* Time.pass(0)
+      const caller = yield* Effect.fork(provider.get)
+      yield* Time.pass("1 second")
+      expect(yield* Fiber.join(caller)).toBe(first)
+    }
+  )
 
-  fresh("a failure does not replace a token that has arrived in the meantime", function*({ first }) {
+  withToken("a failure does not replace a token that has arrived in the meantime", function*({ first }) {
     const other = Issuer.token(9, 0, 1_000_000)
     yield* issuer.setLatency("1 second")
     yield* issuer.respondNext(Effect.fail(unavailable))
@@ -81,7 +84,7 @@ describe("renewal", () => {
     expect(yield* store.current).toEqual(Option.some(other))
   })
 
-  fresh("after a failure, no caller gets a token that has expired in the meantime", function*({ first }) {
+  withToken("after a failure, no caller gets a token that has expired in the meantime", function*({ first }) {
     yield* issuer.setLatency("5 seconds")
     yield* Time.set(987_000)
     yield* issuer.respondNext(Effect.fail(unavailable))
@@ -92,20 +95,23 @@ describe("renewal", () => {
     expect(yield* Fiber.join(caller)).toEqual(unavailable)
   })
 
-  fresh("if the service returns the rejected token, all callers fail with TokenUnchanged after one exchange", function*(
-    { first }
-  ) {
-    yield* issuer.respondAlways(Issuer.issued(1, 1_000_000))
-    yield* issuer.setLatency("100 millis")
-    const renewals = yield* Effect.fork(
-      Effect.all(Effect.replicate(Effect.flip(provider.renew(first)), 50), { concurrency: "unbounded" })
-    )
-    yield* Time.pass("100 millis")
-    expect([new Set((yield* Fiber.join(renewals)).map(reasonOf)), yield* issuer.calls])
-      .toEqual([new Set(["TokenUnchanged"]), 2])
-  })
+  withToken(
+    "if the service returns the rejected token, all callers fail with TokenUnchanged after one exchange",
+    function*(
+      { first }
+    ) {
+      yield* issuer.respondAlways(Issuer.issued(1, 1_000_000))
+      yield* issuer.setLatency("100 millis")
+      const renewals = yield* Effect.fork(
+        Effect.all(Effect.replicate(Effect.flip(provider.renew(first)), 50), { concurrency: "unbounded" })
+      )
+      yield* Time.pass("100 millis")
+      expect([new Set((yield* Fiber.join(renewals)).map(reasonOf)), yield* issuer.calls])
+        .toEqual([new Set(["TokenUnchanged"]), 2])
+    }
+  )
 
-  fresh("if a running refresh returns the rejected token, one more exchange follows", function*({ first }) {
+  withToken("if a running refresh returns the rejected token, one more exchange follows", function*({ first }) {
     yield* Time.set(windowStart)
     yield* issuer.setLatency("100 millis")
     yield* issuer.respondNext(Issuer.issued(1, 1_000_000))
@@ -134,28 +140,31 @@ describe("renewal during a cool-down", () => {
   })
 })
 
-cold("metrics of exchanges: successes, failures, unchanged tokens and rejections are counted once each", function*() {
-  const script = Effect.gen(function*() {
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    yield* Effect.flip(provider.get)
-    yield* Time.pass("1 second")
-    const first = yield* provider.get
-    yield* Effect.repeatN(provider.get, 2)
-    yield* Time.pass(windowStart)
-    yield* issuer.respondNext(Issuer.issued(1, 100_000))
-    yield* provider.get
-    yield* Time.pass("10 seconds")
-    yield* provider.get
-    yield* Time.pass(0)
-    const second = yield* provider.get
-    yield* provider.renew(second)
-    yield* provider.renew(first)
-  })
-  expect(yield* added(script)).toEqual({
-    "token_exchanges_total ServerError failed missing": 1,
-    "token_exchanges_total issued missing none": 1,
-    "token_exchanges_total none refresh unchanged": 1,
-    "token_exchanges_total issued none refresh": 1,
-    "token_exchanges_total issued none rejection": 1
-  })
-})
+withoutToken(
+  "metrics of exchanges: successes, failures, unchanged tokens and rejections are counted once each",
+  function*() {
+    const script = Effect.gen(function*() {
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.flip(provider.get)
+      yield* Time.pass("1 second")
+      const first = yield* provider.get
+      yield* Effect.repeatN(provider.get, 2)
+      yield* Time.pass(windowStart)
+      yield* issuer.respondNext(Issuer.issued(1, 100_000))
+      yield* provider.get
+      yield* Time.pass("10 seconds")
+      yield* provider.get
+      yield* Time.pass(0)
+      const second = yield* provider.get
+      yield* provider.renew(second)
+      yield* provider.renew(first)
+    })
+    expect(yield* added(script)).toEqual({
+      "token_exchanges_total ServerError failed missing": 1,
+      "token_exchanges_total issued missing none": 1,
+      "token_exchanges_total none refresh unchanged": 1,
+      "token_exchanges_total issued none refresh": 1,
+      "token_exchanges_total issued none rejection": 1
+    })
+  }
+)

@@ -1,22 +1,22 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { unavailable } from "../support/doubles/IssuerDouble.js"
-import { cold, fresh, issuer, provider } from "../support/doubles/situations.js"
+import { issuer, provider, withoutToken, withToken } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 
 describe("TokenProvider.status", () => {
-  cold("the state is none before the first exchange", function*() {
+  withoutToken("the state is none before the first exchange", function*() {
     expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
   })
 
-  cold("lastFailure has the error and the time of the last failed exchange", function*() {
+  withoutToken("lastFailure has the error and the time of the last failed exchange", function*() {
     yield* Time.set(5_000)
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* Effect.flip(provider.get)
     expect(yield* provider.status).toMatchObject({ lastFailure: Option.some({ error: unavailable, at: 5_000 }) })
   })
 
-  fresh("reading the status does not start an exchange", function*() {
+  withToken("reading the status does not start an exchange", function*() {
     yield* Time.set(1_000_000)
     yield* Effect.repeatN(provider.status, 10)
     yield* Time.pass(0)

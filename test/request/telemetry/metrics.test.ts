@@ -17,7 +17,7 @@ import { snapshot } from "../../support/doubles/metrics.js"
 import { settings } from "../../support/doubles/simulatedAdvisor.js"
 import { respondNext, setLatency } from "../../support/doubles/simulator.js"
 import * as Time from "../../support/doubles/Time.js"
-import { advisor, request, searches } from "./simulated.js"
+import { advisor, request, searches } from "./calls.js"
 
 type Labels = Readonly<Record<string, string>>
 

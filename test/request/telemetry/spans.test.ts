@@ -9,7 +9,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { serverAttributes } from "../../../src/internal/telemetry/span.js"
 import { testLive } from "../../support/doubles/arranged.js"
 import { respondAlways, revoke, setLatency } from "../../support/doubles/simulator.js"
-import { advisor, request, searches } from "./simulated.js"
+import { advisor, request, searches } from "./calls.js"
 
 /** A telemetry layer, and the spans that have ended. */
 const telemetry = () => {

@@ -9,16 +9,16 @@ import * as Issuer from "./IssuerDouble.js"
 export const withIssuer = arranged(Effect.void, Issuer.layer)
 
 /** There has been no exchange; without the Schedule. */
-export const cold = arranged(Effect.void, Issuer.layerOnDemand)
+export const withoutToken = arranged(Effect.void, Issuer.layerOnDemand)
 
 /** The first token was received now; without the Schedule. */
-export const fresh = arranged(Issuer.begun, Issuer.layerOnDemand)
+export const withToken = arranged(Issuer.begun, Issuer.layerOnDemand)
 
 /** Renewals cool down. */
 export const coolingDown = arranged(Issuer.coolingDown, Issuer.layerOnDemand)
 
 /** The simulator stands for the service, in memory; there has been no request. */
-export const simulated = arranged(Simulator.Simulator, Simulator.layerHttpClient())
+export const withSimulator = arranged(Simulator.Simulator, Simulator.layerHttpClient())
 
 const { calls, interrupted, requests, starts } = Effect.serviceConstants(Issuer.IssuerDouble)
 

@@ -8,7 +8,7 @@ import { programsOf } from "../../support/readme/blocks.js"
 import { makeImporter } from "../../support/readme/importBlock.js"
 import * as RedisCluster from "./RedisCluster.js"
 import * as RedisServer from "./RedisServer.js"
-import { exchanges, replica, revocationCost, searchAll, simulated } from "./replicas.js"
+import { exchanges, overSimulator, replica, revocationCost, searchAll } from "./replicas.js"
 import * as TcpProxy from "./TcpProxy.js"
 
 const importBlock = makeImporter()
@@ -22,7 +22,7 @@ const documented: Effect.Effect<RedisOptions> = Effect.promise(async () => {
 
 RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings of docs/sharing.md", () => {
   it.scopedLive("five replicas that search on startup cost one exchange over a Cluster", () =>
-    simulated(Effect.gen(function*() {
+    overSimulator(Effect.gen(function*() {
       const redisOptions = yield* documented
       const nodes = (yield* RedisCluster.make).map(({ port }) => ({ host: "127.0.0.1", port }))
       const client = RedisServer.opened(() => new Cluster(nodes, { redisOptions }))
@@ -34,7 +34,7 @@ RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings
     })))
 
   it.scopedLive("after a failover, a connection to the demoted primary moves to the new one", () =>
-    simulated(Effect.gen(function*() {
+    overSimulator(Effect.gen(function*() {
       const settings = yield* documented
       const [first, second] = yield* Effect.all([RedisServer.make(), RedisServer.make()])
       yield* second.command("REPLICAOF", "127.0.0.1", first.port)

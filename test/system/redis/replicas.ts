@@ -45,4 +45,5 @@ export const cost = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 export const revocationCost = (replicas: ReadonlyArray<Replica>) =>
   cost(Effect.zipRight(Effect.flatMap(Simulator.Simulator, ({ revoke }) => revoke), searchAll(replicas)))
 
-export const simulated = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, Simulator.layerHttpClient())
+export const overSimulator = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  Effect.provide(test, Simulator.layerHttpClient())

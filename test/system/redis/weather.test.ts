@@ -3,7 +3,7 @@ import { Effect, Fiber, Schedule } from "effect"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as RedisServer from "./RedisServer.js"
-import { cost, exchanges, replica, revocationCost, searchAll, simulated } from "./replicas.js"
+import { cost, exchanges, overSimulator, replica, revocationCost, searchAll } from "./replicas.js"
 import * as TcpProxy from "./TcpProxy.js"
 
 const count = 4
@@ -72,7 +72,7 @@ RedisServer.describeWithRedis("replicas on a Redis that", () => {
   it.scopedLive.each(weathers.map((weather) => [weather.title, weather] as const))(
     "%s: each replica exchanges by itself and logs a warning until Redis recovers",
     ([, { begins, ends }]) =>
-      simulated(Effect.gen(function*() {
+      overSimulator(Effect.gen(function*() {
         const around = yield* surroundings
         const { replicas } = around
         expect(yield* cost(searchAll(replicas))).toBe(1)
@@ -89,7 +89,7 @@ RedisServer.describeWithRedis("replicas on a Redis that", () => {
 
   /** What a cold start costs when this happens in the middle of the one exchange that all wait for. */
   const coldStart = (happens: (around: Surroundings) => Effect.Effect<unknown>) =>
-    simulated(Effect.gen(function*() {
+    overSimulator(Effect.gen(function*() {
       const around = yield* surroundings
       yield* around.simulator.setLatency("token", "1 second")
       const searches = yield* Effect.fork(cost(searchAll(around.replicas)))

@@ -3,13 +3,13 @@ import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { expect } from "vitest"
-import { simulated } from "../SimulatorOnPort.js"
+import { withSimulatorOnPort } from "../SimulatorOnPort.js"
 
 const searches = 4_000
 
 const connections = 64
 
-simulated(
+withSimulatorOnPort(
   "UndiciClient: 4,000 concurrent searches wait for 64 connections and succeed, even if their token was revoked",
   function*({ baseUrl, simulator }) {
     const { search } = yield* NutritionAdvisor.make({

@@ -3,7 +3,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
-export const simulated = (options: Partial<ClientOptions> = {}) => {
+export const simulatedClient = (options: Partial<ClientOptions> = {}) => {
   const service = ManagedRuntime.make(Simulator.layerHttpClient())
   let builds = 0
   const httpClient = Layer.unwrapEffect(Effect.map(service.runtimeEffect, ({ context }) => {
