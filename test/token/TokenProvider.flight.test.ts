@@ -100,7 +100,7 @@ describe("a TokenProvider whose scope closes", () => {
     const scope = yield* Scope.make()
     const beside = Layer.effectDiscard(Effect.yieldNow())
     const context = yield* Layer.buildWithScope(Layer.merge(Issuer.layerProvider(), beside), scope)
-    return { close: Scope.close(scope, Exit.void), ...yield* Effect.provide(Issuer.services, context) }
+    return { close: Scope.close(scope, Exit.void), ...yield* Effect.provide(Issuer.providerServices, context) }
   })
 
   test("pending and later calls fail with reason Closed, and no token is stored", function*() {

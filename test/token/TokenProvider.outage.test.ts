@@ -19,7 +19,7 @@ const recorded = <A, E, R>(test: Effect.Effect<A, E, R>) =>
     return test.pipe(Effect.provide(recordingTo(lines)), Effect.withRandom(Random.fixed([0])))
   })
 
-const test = arranged(Issuer.services, Issuer.layerOnDemand, recorded)
+const test = arranged(Issuer.providerServices, Issuer.layerOnDemand, recorded)
 
 const levels = () => lines.map(({ level }) => level)
 
@@ -95,7 +95,7 @@ describe("log of a failed exchange", () => {
 
   test("closing the layer during an exchange logs no warning", function*() {
     yield* Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
+      const { issuer, provider } = yield* Issuer.providerServices
       yield* issuer.setLatency("1 minute")
       yield* Effect.fork(provider.get)
       yield* Time.pass(0)

@@ -16,7 +16,7 @@ const { unavailable } = Issuer
 const atFirst = Effect.withRandom(Random.fixed([0]))
 
 /** The Schedule checks as early as possible. */
-const freshAtFirst = arranged(Issuer.begun, Issuer.layerProvider(), atFirst)
+const freshAtFirst = arranged(Issuer.withFirstToken, Issuer.layerProvider(), atFirst)
 
 const coldAtFirst = arranged(Effect.void, Issuer.layerProvider(), atFirst)
 

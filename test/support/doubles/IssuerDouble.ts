@@ -104,7 +104,7 @@ export const layerProvider = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
 /** The same, without the Schedule: no test of theirs pays for its wakes. */
 export const layerOnDemand = layerProvider({ background: false })
 
-export const services = Effect.all({
+export const providerServices = Effect.all({
   issuer: IssuerDouble,
   provider: TokenProvider.TokenProvider,
   store: TokenStore.TokenStore
@@ -116,11 +116,14 @@ export const valueOf = (token: AccessToken.AccessToken): string => Redacted.valu
 export const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
 
 /** A provider that has its first token, received now. */
-export const begun = Effect.flatMap(services, (all) => Effect.map(all.provider.get, (first) => ({ ...all, first })))
+export const withFirstToken = Effect.flatMap(
+  providerServices,
+  (all) => Effect.map(all.provider.get, (first) => ({ ...all, first }))
+)
 
 /** A provider that cools down: `held` is the second token that a renewal returned, and `calls` exchanges have been made. */
 export const coolingDown = Effect.gen(function*() {
-  const all = yield* begun
+  const all = yield* withFirstToken
   const held = yield* Effect.flatMap(all.provider.renew(all.first), all.provider.renew)
   return { ...all, held, calls: yield* all.issuer.calls }
 })

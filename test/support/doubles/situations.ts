@@ -12,7 +12,7 @@ export const withIssuer = arranged(Effect.void, Issuer.layer)
 export const withoutToken = arranged(Effect.void, Issuer.layerOnDemand)
 
 /** The first token was received now; without the Schedule. */
-export const withToken = arranged(Issuer.begun, Issuer.layerOnDemand)
+export const withToken = arranged(Issuer.withFirstToken, Issuer.layerOnDemand)
 
 /** Renewals cool down. */
 export const coolingDown = arranged(Issuer.coolingDown, Issuer.layerOnDemand)
