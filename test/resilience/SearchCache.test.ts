@@ -35,7 +35,7 @@ it.each([-8, 8])(
   (hours) => {
     const { double, world } = worldOverSlow()
     searchedIn(world, "oats")
-    world.time.clock.wall += hours * 3_600_000
+    world.time.clock.wallOffset += hours * 3_600_000
     world.pass(9_999)
     expect(outcomeOf(world.search("oats"))).toEqual({ term: "oats", index: 0 })
     world.pass(1)

@@ -19,11 +19,11 @@ describe("SharedTokenCache in memory", () => {
   test.each([[3_600_000], [-3_600_000]] as const)(
     "setting the clock by %d ms affects neither leases nor entries",
     function*([wall], cache) {
-      const clock = ManualClock.besides(yield* Effect.clock)
+      const clock = ManualClock.over(yield* Effect.clock)
       const seen = Effect.withClock(Effect.all([cache.read("name"), cache.lease("name", "other", 1_000)]), clock)
       yield* Effect.withClock(cache.lease("name", "owner", 1_000), clock)
       yield* Effect.withClock(cache.write("name", "entry", { owner: "owner", timeToLive: 1_000 }), clock)
-      clock.wall = wall
+      clock.wallOffset = wall
       const during = yield* seen
       yield* Time.pass(1_000)
       expect([during, yield* seen]).toEqual([[Option.some("entry"), false], [Option.none(), true]])

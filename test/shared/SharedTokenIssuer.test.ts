@@ -143,8 +143,8 @@ describe("sharing: token in the cache", () => {
     yield* Time.set(1_000)
     const here = yield* replica()
     const first = yield* settle(missing(here))
-    const behind = ManualClock.besides(yield* Effect.clock)
-    behind.wall = -900
+    const behind = ManualClock.over(yield* Effect.clock)
+    behind.wallOffset = -900
     const second = yield* settle(Effect.withClock((yield* replica()).issue(replacing(first)), behind))
     const found = yield* settle(here.issue(replacing(first)))
     expect([Issuer.valueOf(second), Issuer.valueOf(found), yield* issuer.calls])
@@ -153,8 +153,8 @@ describe("sharing: token in the cache", () => {
   })
 
   test("a token from a peer whose clock is ahead is fresh and expires on time", function*() {
-    const ahead = ManualClock.besides(yield* Effect.clock)
-    ahead.wall = hour
+    const ahead = ManualClock.over(yield* Effect.clock)
+    ahead.wallOffset = hour
     yield* settle(Effect.withClock(missing(yield* replica()), ahead))
     const token = yield* settle(missing(yield* replica()))
     const now = yield* Clock.currentTimeMillis
@@ -248,10 +248,10 @@ describe("sharing: lease", () => {
 
   test("setting the clock forward does not end the wait for the lease", function*({ issuer }) {
     yield* exchanging
-    const clock = ManualClock.besides(yield* Effect.clock)
+    const clock = ManualClock.over(yield* Effect.clock)
     const waiter = yield* Effect.fork(Effect.withClock(Effect.flatMap(replica(), missing), clock))
     yield* Cache.pass(100)
-    clock.wall = 60_000
+    clock.wallOffset = 60_000
     expect([Issuer.valueOf(yield* settle(Fiber.join(waiter))), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
   })
 

@@ -31,7 +31,7 @@ const serviceWith = (first: Effect.Effect<void>) => {
 /** A search whose exchange runs while the process is stopped for a minute: both clocks go on, and no timer fires. */
 const stoppedDuring = (first: Effect.Effect<void>) =>
   Effect.gen(function*() {
-    const clock = ManualClock.besides(yield* Effect.clock)
+    const clock = ManualClock.over(yield* Effect.clock)
     const { client, exchanges } = serviceWith(first)
     const layer = NutritionAdvisor.layerShared({
       ...settings,

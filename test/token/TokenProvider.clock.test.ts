@@ -14,7 +14,7 @@ const hour = 3_600_000
 const skewed = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
   Effect.gen(function*() {
     yield* Time.set(100 * hour)
-    const clock = ManualClock.besides(yield* Effect.clock)
+    const clock = ManualClock.over(yield* Effect.clock)
     const { get } = yield* Effect.withClock(TokenProvider.make(policy), clock)
     yield* Effect.withClock(get, clock)
     return { clock, issuer: yield* Issuer.IssuerDouble, get: Effect.withClock(get, clock) }
@@ -31,7 +31,7 @@ const onDemand = arranged(skewed({ background: false }), doubles)
 describe("wall clock that jumps forward, as after sleep mode", () => {
   onDemand("the next call waits for a new token, even though no timer has fired", function*({ clock, get, issuer }) {
     yield* issuer.setLatency("1 second")
-    clock.wall += 8 * hour
+    clock.wallOffset += 8 * hour
     const caller = yield* Effect.fork(get)
     yield* Time.pass(0)
     const during = yield* Fiber.poll(caller)
@@ -40,17 +40,17 @@ describe("wall clock that jumps forward, as after sleep mode", () => {
   })
 
   scheduled("the Schedule also refreshes the next token", function*({ clock, get, issuer }) {
-    clock.wall += 8 * hour
+    clock.wallOffset += 8 * hour
     yield* get
     yield* Time.pass(950_001)
     expect(yield* issuer.calls).toBe(3)
   })
 
   onDemand("a jump forward and back costs one exchange per jump", function*({ clock, get, issuer }) {
-    clock.wall += 2 * hour
+    clock.wallOffset += 2 * hour
     yield* Effect.repeatN(get, 10)
     yield* Time.pass("1 second")
-    clock.wall -= 2 * hour
+    clock.wallOffset -= 2 * hour
     yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 20)
     expect(yield* issuer.calls).toBe(3)
   })
@@ -60,7 +60,7 @@ describe("wall clock that jumps forward, as after sleep mode", () => {
 const exchanging = (first: Issuer.Outcome, meanwhile: (clock: ManualClock.ManualClock) => void) =>
   Effect.gen(function*() {
     const { clock, get, issuer } = yield* skewed({ background: false })
-    clock.wall += hour
+    clock.wallOffset += hour
     yield* issuer.respondNext(first)
     const callers = yield* Effect.forkAll([get, get])
     yield* Time.pass("1 second")
@@ -101,7 +101,7 @@ describe("exchange in a process that is suspended", () => {
   })
 
   test("an issuer that repeats the exchange itself gets the whole timeout once more", function*() {
-    const clock = ManualClock.besides(yield* Effect.clock)
+    const clock = ManualClock.over(yield* Effect.clock)
     const repeated = Effect.delay(Effect.succeed("token"), "1900 millis")
     const waiting = yield* Effect.fork(Effect.withClock(withTimeoutExtendingIfStopped(1_000)(repeated), clock))
     yield* Time.pass("100 millis")
@@ -116,7 +116,7 @@ describe("wall clock that is set during an exchange", () => {
     "by %i ms: the exchange times out after tokenTimeout and is not repeated",
     function*(millis) {
       const { callers, issuer } = yield* exchanging(hanging, (clock) => {
-        clock.wall += millis
+        clock.wallOffset += millis
       })
       yield* Time.pass("8999 millis")
       const before = yield* Fiber.poll(callers)
@@ -128,10 +128,10 @@ describe("wall clock that is set during an exchange", () => {
 
   test.each([hour, -60_000])("by %i ms: the length of the backoff does not change", function*(millis) {
     const { clock, get, issuer } = yield* skewed({ background: false })
-    clock.wall += hour
+    clock.wallOffset += hour
     yield* issuer.respondAlways(Effect.fail(Issuer.unavailable))
     yield* Effect.flip(get)
-    clock.wall += millis
+    clock.wallOffset += millis
     yield* Effect.flip(get)
     const during = yield* issuer.calls
     yield* Time.pass("1 second")
@@ -143,7 +143,7 @@ describe("wall clock that is set during an exchange", () => {
 scheduled(
   "wall clock that is set back: the Schedule refreshes the token within a minute",
   function*({ clock, issuer }) {
-    clock.wall -= hour
+    clock.wallOffset -= hour
     yield* Time.pass("1 minute")
     expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
       .toEqual([2, Option.some(Issuer.secretOf(2))])

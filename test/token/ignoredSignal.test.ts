@@ -8,7 +8,7 @@ import * as ManualClock from "../support/doubles/ManualClock.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
 
 test("exchange with a fetch that ignores its signal: after a suspension, it is not repeated while it still runs", function*() {
-  const clock = ManualClock.besides(yield* Effect.clock)
+  const clock = ManualClock.over(yield* Effect.clock)
   let calls = 0
   const hanging: typeof fetch = () => {
     calls += 1

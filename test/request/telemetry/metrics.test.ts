@@ -107,11 +107,11 @@ describe("metrics: data request", () => {
       (timed) => timed?.sum ?? 0
     )
     yield* setLatency("search", "2 seconds")
-    const clock = ManualClock.besides(yield* Effect.clock)
+    const clock = ManualClock.over(yield* Effect.clock)
     const before = yield* sum
     const search = yield* Effect.fork(Effect.withClock(NutritionAdvisor.search("rice"), clock))
     yield* Time.pass("1 second")
-    clock.wall -= 3_600_000
+    clock.wallOffset -= 3_600_000
     yield* Time.pass("1 second")
     yield* Fiber.join(search)
     expect((yield* sum) - before).toBeCloseTo(2)

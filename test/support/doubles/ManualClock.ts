@@ -4,19 +4,19 @@ import { makeClock } from "./runtime.js"
 /** A clock of which wall time and monotonic time move apart, as they do when a machine sleeps or its time is set. */
 export interface ManualClock extends Clock.Clock {
   /** What the wall clock is ahead of the base clock, in milliseconds. */
-  wall: number
+  wallOffset: number
   /** The same for the monotonic clock. */
-  monotonic: number
+  monotonicOffset: number
 }
 
 /** It starts with the times of the base clock, and keeps its timers. */
-export const besides = (base: Clock.Clock): ManualClock => {
-  const moved = { wall: 0, monotonic: 0 }
+export const over = (base: Clock.Clock): ManualClock => {
+  const moved = { wallOffset: 0, monotonicOffset: 0 }
   return Object.assign(
     moved,
     makeClock({
-      wall: () => base.unsafeCurrentTimeMillis() + moved.wall,
-      monotonic: () => base.unsafeCurrentTimeNanos() + BigInt(moved.monotonic) * 1_000_000n,
+      wall: () => base.unsafeCurrentTimeMillis() + moved.wallOffset,
+      monotonic: () => base.unsafeCurrentTimeNanos() + BigInt(moved.monotonicOffset) * 1_000_000n,
       sleep: (duration) => base.sleep(duration)
     })
   )
@@ -24,6 +24,6 @@ export const besides = (base: Clock.Clock): ManualClock => {
 
 /** Suspends the process, or stops it as a function is stopped between two calls: both clocks continue, but no timer fires. */
 export const suspend = (clock: ManualClock, millis: number): void => {
-  clock.wall += millis
-  clock.monotonic += millis
+  clock.wallOffset += millis
+  clock.monotonicOffset += millis
 }

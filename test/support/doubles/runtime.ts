@@ -10,7 +10,7 @@ export class FiberCount {
     return Effect.runSync(this.supervisor.value).length
   }
 
-  readonly of = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  readonly counted = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.supervised(effect, this.supervisor)
 }
 
@@ -21,7 +21,7 @@ export const seeded = (seed: string) => {
 }
 
 /** What a clock is made of. */
-interface Parts {
+interface ClockParts {
   /** The wall clock, in epoch milliseconds. */
   readonly wall: () => number
   /** A clock that is never set back, in nanoseconds. */
@@ -29,7 +29,7 @@ interface Parts {
   readonly sleep: (duration: Duration.Duration) => Effect.Effect<void>
 }
 
-export const makeClock = ({ monotonic, sleep, wall }: Parts): Clock.Clock => ({
+export const makeClock = ({ monotonic, sleep, wall }: ClockParts): Clock.Clock => ({
   [Clock.ClockTypeId]: Clock.ClockTypeId,
   currentTimeMillis: Effect.sync(wall),
   currentTimeNanos: Effect.sync(monotonic),

@@ -76,8 +76,8 @@ export class SimulatedFleet {
 
   start(id: number) {
     const { refresh, seed, skew = 0 } = this.options
-    const clock = ManualClock.besides(this.time.clock)
-    clock.wall = Math.floor((2 * this.random() - 1) * skew)
+    const clock = ManualClock.over(this.time.clock)
+    clock.wallOffset = Math.floor((2 * this.random() - 1) * skew)
     const { service: random } = seeded(`${seed} ${id} ${this.time.now}`)
     const scope = Effect.runSync(Scope.make())
     const started = this.time.now

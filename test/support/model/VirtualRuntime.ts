@@ -30,7 +30,7 @@ export class VirtualRuntime {
   run<A, E>(effect: Effect.Effect<A, E>, turns?: number): Fiber.RuntimeFiber<A, E> {
     const fiber = Effect.runFork(
       effect.pipe(
-        this.count.of,
+        this.count.counted,
         Effect.withRandom(this.random),
         Effect.withClock(this.time.clock)
       ),

@@ -18,7 +18,7 @@ export class VirtualTime {
   private readonly timers: Array<Timer> = []
 
   /** Timers go by `now`, as they go by the monotonic clock in Node: moving `clock.wall` delays none of them. */
-  readonly clock = ManualClock.besides(makeClock({
+  readonly clock = ManualClock.over(makeClock({
     wall: () => Math.floor(epoch + this.now),
     monotonic: () => BigInt(Math.round(this.now * 1e6)),
     sleep: (duration) =>

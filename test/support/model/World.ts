@@ -74,7 +74,7 @@ export class World extends VirtualRuntime {
       case "Plan":
         return this.plans.push(step.plan)
       case "Jump":
-        return (this.time.clock.wall += step.millis)
+        return (this.time.clock.wallOffset += step.millis)
       case "Close":
         return (this.closing = this.close())
     }

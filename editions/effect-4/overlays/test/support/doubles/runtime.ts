@@ -4,7 +4,7 @@ import { type Clock, Context, type Duration, Effect, type Fiber, Metric, Random,
 export class FiberCount {
   running = 0
 
-  readonly of = Effect.provideService(Metric.FiberRuntimeMetrics, {
+  readonly counted = Effect.provideService(Metric.FiberRuntimeMetrics, {
     recordFiberStart: () => this.running++,
     recordFiberEnd: () => this.running--
   })
@@ -15,13 +15,13 @@ export const seeded = (seed: string) => {
   return { service, next: () => service.nextDoubleUnsafe() }
 }
 
-interface Parts {
+interface ClockParts {
   readonly wall: () => number
   readonly monotonic: () => bigint
   readonly sleep: (duration: Duration.Duration) => Effect.Effect<void>
 }
 
-export const makeClock = ({ monotonic, sleep, wall }: Parts): Clock.Clock => {
+export const makeClock = ({ monotonic, sleep, wall }: ClockParts): Clock.Clock => {
   const unixNanos = () => BigInt(Number.isFinite(wall()) ? Math.round(wall()) : 0) * 1_000_000n
   return {
     currentTimeMillis: Effect.sync(wall),
