@@ -317,7 +317,7 @@ test("search: a response without a body (204) fails with NotJson", function*() {
 test("requestTimeout: it starts with the request, not with the wait for a token", function*() {
   yield* setLatency("token", "4 seconds")
   yield* setLatency("search", "4 seconds")
-  yield* Time.settle("1 second")(NutritionAdvisor.search("apple"))
+  yield* Time.runToEnd("1 second")(NutritionAdvisor.search("apple"))
   expect((yield* counters).searches).toBe(1)
 }, advisor({ requestTimeout: "5 seconds" }))
 

@@ -1,6 +1,6 @@
 import { Cause, Context, Effect, Exit, type Fiber, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { ShakenScheduler } from "../support/model/ShakenScheduler.js"
+import { SteppedScheduler } from "../support/model/SteppedScheduler.js"
 import { VirtualRuntime } from "../support/model/VirtualRuntime.js"
 
 /** The payload, the error or the defect of a fiber, "interrupted", or "waits" if it has not ended. */
@@ -21,7 +21,7 @@ export class AdvisorWorld extends VirtualRuntime {
   constructor(
     layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>,
     seed = "a seed",
-    scheduler = new ShakenScheduler(2_048)
+    scheduler = new SteppedScheduler(2_048)
   ) {
     super(seed, scheduler)
     const context = this.build(Effect.uninterruptible(Layer.build(layer)))

@@ -5,7 +5,7 @@ import { NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { runs } from "../support/doubles/runs.js"
 import { seeded } from "../support/doubles/runtime.js"
-import { ShakenScheduler } from "../support/model/ShakenScheduler.js"
+import { SteppedScheduler } from "../support/model/SteppedScheduler.js"
 import { AdvisorWorld } from "./AdvisorWorld.js"
 import { histories, type History, leaves, play } from "./histories.js"
 
@@ -51,7 +51,7 @@ interface Caller {
  * Plays a history of callers that search, leave and change their payloads, over a service below. Returns each broken rule: one request is in
  * flight while callers wait, failures are not kept, no payload is too old, and each caller gets an outcome.
  */
-const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Search>) => {
+const violationsOf = (scheduler: SteppedScheduler, { seed, steps }: History<Search>) => {
   const violations: Array<string> = []
   const callers: Array<Caller> = []
   const requests: Array<{ readonly term: string; readonly plan: Plan; endedAt: number | undefined }> = []
@@ -128,7 +128,7 @@ it.each([2_048, 1, 7])(
       FastCheck.asyncProperty(histories(search, [0, 1, 99, 100, 500, 999, 1_000]), async (history) => {
         await setImmediate()
         const next = operations === 2_048 ? undefined : seeded(history.seed).next
-        expect(violationsOf(new ShakenScheduler(operations, next), history)).toEqual([])
+        expect(violationsOf(new SteppedScheduler(operations, next), history)).toEqual([])
       }),
       { numRuns: runs(150) }
     )

@@ -6,7 +6,7 @@ import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import * as SendGate from "../../src/internal/request/sendGate.js"
 import { runs } from "../support/doubles/runs.js"
 import { seeded } from "../support/doubles/runtime.js"
-import { ShakenScheduler } from "../support/model/ShakenScheduler.js"
+import { SteppedScheduler } from "../support/model/SteppedScheduler.js"
 import { AdvisorWorld } from "./AdvisorWorld.js"
 import { histories, type History, leaves, play } from "./histories.js"
 
@@ -60,7 +60,7 @@ interface Sent {
  * Plays a history of callers that search and leave, over a service below. Returns each broken rule: requests keep the rate and their order,
  * none is sent during a hold and a probe goes first after it, each caller gets an outcome, and a closed layer leaves nothing behind.
  */
-const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Search>) => {
+const violationsOf = (scheduler: SteppedScheduler, { seed, steps }: History<Search>) => {
   const violations: Array<string> = []
   const sent: Array<Sent> = []
   const plans: Array<Search> = []
@@ -126,7 +126,7 @@ it("Throttle model: its rules hold in random histories", () =>
   FastCheck.assert(
     FastCheck.asyncProperty(history, async (history) => {
       await setImmediate()
-      expect(violationsOf(new ShakenScheduler(2_048), history)).toEqual([])
+      expect(violationsOf(new SteppedScheduler(2_048), history)).toEqual([])
     }),
     { numRuns: runs(1_000) }
   ))
@@ -136,7 +136,7 @@ it("Throttle model: each caller gets an outcome (fibers yield after 7 operations
   FastCheck.assert(
     FastCheck.asyncProperty(history, async (history) => {
       await setImmediate()
-      const violations = violationsOf(new ShakenScheduler(7, seeded(history.seed).next), history)
+      const violations = violationsOf(new SteppedScheduler(7, seeded(history.seed).next), history)
       expect(violations.filter((violation) => !/order|hold|probe/.test(violation))).toEqual([])
     }),
     { numRuns: runs(300) }

@@ -17,7 +17,7 @@ const defaults: TokenIssuer.Options = { baseUrl: Simulator.baseUrl, licenseKey: 
 const issue = (options: Partial<TokenIssuer.Options> = {}) =>
   Effect.flatMap(TokenIssuer.make({ ...defaults, ...options }), (issuer) => issuer.issue(Issuer.missing))
 
-const settle = Time.settle("250 millis")
+const settle = Time.runToEnd("250 millis")
 
 const fields = {
   access_token: "token-1",

@@ -14,7 +14,7 @@ export const timers: Effect.Effect<number> = Effect.map(TestClock.sleeps(), Chun
 export const fibers: Effect.Effect<number> = Effect.map(Fiber.roots, ({ length }) => length)
 
 /** Runs the effect to its end while the clock goes on in such steps. */
-export const settle = (step: Duration.DurationInput) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+export const runToEnd = (step: Duration.DurationInput) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(effect)
     while (Option.isNone(yield* Fiber.poll(fiber))) yield* pass(step)

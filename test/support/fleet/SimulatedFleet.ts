@@ -13,7 +13,7 @@ import {
 import { endOf } from "../doubles/endOf.js"
 import * as ManualClock from "../doubles/ManualClock.js"
 import { seeded } from "../doubles/runtime.js"
-import { ShakenScheduler } from "../model/ShakenScheduler.js"
+import { SteppedScheduler } from "../model/SteppedScheduler.js"
 import { VirtualTime } from "../model/VirtualTime.js"
 import * as PlainCrypto from "./PlainCrypto.js"
 import { SimulatedCache } from "./SimulatedCache.js"
@@ -67,7 +67,7 @@ export class SimulatedFleet {
   /** How long searches took that succeeded. */
   readonly durations: Array<number> = []
   private pending = 0
-  private readonly scheduler = new ShakenScheduler(2_048)
+  private readonly scheduler = new SteppedScheduler(2_048)
 
   constructor(private readonly options: Options) {
     this.service = new SimulatedService(this.time, options.life)
@@ -140,10 +140,10 @@ export class SimulatedFleet {
 
   /** WebCrypto ends its calls in later turns of the event loop. */
   private async settle() {
-    this.scheduler.settle()
+    this.scheduler.runFibers()
     while (PlainCrypto.takeCallCount() > 0 || !this.scheduler.isIdle) {
       await setImmediate()
-      this.scheduler.settle()
+      this.scheduler.runFibers()
     }
   }
 

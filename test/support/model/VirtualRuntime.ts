@@ -1,6 +1,6 @@
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { FiberCount, seeded } from "../doubles/runtime.js"
-import type { ShakenScheduler } from "./ShakenScheduler.js"
+import type { SteppedScheduler } from "./SteppedScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
 /** Runs effects in virtual time, with random numbers of a seed. It counts their fibers, and closes what they acquire. */
@@ -10,7 +10,7 @@ export class VirtualRuntime {
   private readonly count = new FiberCount()
   private readonly random: ReturnType<typeof seeded>["service"]
 
-  constructor(seed: string, private readonly scheduler: ShakenScheduler) {
+  constructor(seed: string, private readonly scheduler: SteppedScheduler) {
     this.random = seeded(seed).service
   }
 
@@ -36,17 +36,17 @@ export class VirtualRuntime {
       ),
       { scheduler: this.scheduler }
     )
-    this.scheduler.settle(turns)
+    this.scheduler.runFibers(turns)
     return fiber
   }
 
   interrupt(fiber: Fiber.RuntimeFiber<unknown, unknown>) {
     fiber.unsafeInterruptAsFork(Fiber.id(fiber))
-    this.scheduler.settle()
+    this.scheduler.runFibers()
   }
 
   pass(millis: number) {
-    this.time.pass(millis, this.scheduler.settle)
+    this.time.pass(millis, this.scheduler.runFibers)
   }
 
   close() {

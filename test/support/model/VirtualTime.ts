@@ -59,8 +59,8 @@ export class VirtualTime {
     this.now = end
   }
 
-  /** Lets so much time pass, and runs fibers with `settle`. */
-  pass(millis: number, settle: () => void) {
-    for (const _ of this.passing(millis)) settle()
+  /** Lets so much time pass, and runs fibers with `runFibers`. */
+  pass(millis: number, runFibers: () => void) {
+    for (const _ of this.passing(millis)) runFibers()
   }
 }

@@ -1,7 +1,7 @@
 import { Effect, type Fiber, Redacted } from "effect"
 import { AccessToken, NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { policyOf } from "../doubles/policy.js"
-import type { ShakenScheduler } from "./ShakenScheduler.js"
+import type { SteppedScheduler } from "./SteppedScheduler.js"
 import { VirtualRuntime } from "./VirtualRuntime.js"
 
 export const plans = ["issue", "fail", "refuse", "hang", "handBack", "retryAfter", "die", "stall", "late"] as const
@@ -49,7 +49,7 @@ export class World extends VirtualRuntime {
   private callers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
   private readonly provider: TokenProvider.Service
 
-  constructor(scheduler: ShakenScheduler, private readonly lifeMillis: number, seed: string) {
+  constructor(scheduler: SteppedScheduler, private readonly lifeMillis: number, seed: string) {
     super(seed, scheduler)
     this.provider = this.build(
       TokenProvider.make().pipe(

@@ -4,7 +4,7 @@ import { expect } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { runs } from "../doubles/runs.js"
 import { seeded } from "../doubles/runtime.js"
-import { ShakenScheduler } from "./ShakenScheduler.js"
+import { SteppedScheduler } from "./SteppedScheduler.js"
 import { plans, type Step, World } from "./World.js"
 
 const hour = 3_600_000
@@ -39,7 +39,7 @@ export const expectNoViolation = (operations: number, numRuns: number) =>
   FastCheck.assert(
     FastCheck.asyncProperty(history, async ({ life, seed, steps }) => {
       await setImmediate()
-      const world = new World(new ShakenScheduler(operations, seeded(seed).next), life, seed)
+      const world = new World(new SteppedScheduler(operations, seeded(seed).next), life, seed)
       for (const step of steps) world.step(step)
       world.finish()
       expect(world.violations).toEqual([])
@@ -55,7 +55,7 @@ export const expectFewExchanges = (seconds: number, most: number, numRuns: numbe
       FastCheck.constantFrom(0, 1, 10, 100),
       FastCheck.string(),
       async (pattern, forbiddenPercent, seed) => {
-        const world = new World(new ShakenScheduler(2_048), hour, seed)
+        const world = new World(new SteppedScheduler(2_048), hour, seed)
         for (let index = 0; index < 1_000; index++) {
           world.step({ _tag: "Plan", plan: pattern[index % pattern.length] ?? "issue" })
         }

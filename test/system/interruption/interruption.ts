@@ -4,7 +4,7 @@ import { HttpBody } from "@effect/platform"
 import { Cause, type Context, Effect, Exit, type Fiber, Layer, Redacted, Scope, Stream } from "effect"
 import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import { seeded } from "../../support/doubles/runtime.js"
-import { ShakenScheduler } from "../../support/model/ShakenScheduler.js"
+import { SteppedScheduler } from "../../support/model/SteppedScheduler.js"
 import { clients, MemoryService, type Route } from "./MemoryService.js"
 
 type Env = NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider
@@ -52,7 +52,7 @@ const quietTurns = 40
 type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
 
 /** Calls back before each operation of one fiber, which yields there if the callback says so. */
-class WatchingScheduler extends ShakenScheduler {
+class WatchingScheduler extends SteppedScheduler {
   watched: { readonly fiber: AnyFiber; readonly onOperation: () => boolean } | undefined
 
   protected override yields(operations: number, fiber: AnyFiber) {
@@ -98,7 +98,7 @@ class Run {
     for (let quiet = 0; quiet < quietTurns; quiet++) {
       await setImmediate()
       if (!this.scheduler.isIdle) quiet = 0
-      this.scheduler.settle()
+      this.scheduler.runFibers()
     }
   }
 

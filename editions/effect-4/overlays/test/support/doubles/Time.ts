@@ -11,7 +11,7 @@ export const pass = (duration: Duration.Input) => around(TestClock.adjust(durati
 
 export const set = (millis: number) => around(TestClock.setTime(millis))
 
-export const settle = (step: Duration.Input) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+export const runToEnd = (step: Duration.Input) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const fiber: Fiber.Fiber<A, E> = yield* Effect.forkChild(effect)
     while (fiber.pollUnsafe() === undefined) yield* pass(step)

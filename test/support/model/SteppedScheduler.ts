@@ -5,7 +5,7 @@ import { ManualScheduler } from "../doubles/runtime.js"
  * Runs fibers only when told to, at most so many operations each, and picks the next one at random: every order it makes is
  * one that some machine could make. Without `random` the order is first in, first out.
  */
-export class ShakenScheduler extends ManualScheduler {
+export class SteppedScheduler extends ManualScheduler {
   private readonly tasks: Array<() => void> = []
   /** The oldest tasks, the next one last: taking one from the front of thousands is slow. */
   private round: Array<() => void> = []
@@ -27,7 +27,7 @@ export class ShakenScheduler extends ManualScheduler {
   }
 
   /** Runs what is to run, or only so many turns of it. */
-  readonly settle = (turns = Number.POSITIVE_INFINITY) => {
+  readonly runFibers = (turns = Number.POSITIVE_INFINITY) => {
     for (let turn = 0; turn < turns && !this.isIdle; turn++) this.next()?.()
   }
 
