@@ -10,7 +10,7 @@ import { clients } from "../support/leaks/clients.js"
 import { rejection } from "./outcomes.js"
 
 interface Arranged {
-  readonly respond?: Wire.Answer
+  readonly respond?: Wire.Handler
   readonly httpClient?: NonNullable<ClientOptions["httpClient"]>
 }
 
@@ -59,7 +59,7 @@ testLive.each(clients)(
 testLive.each(clients)(
   "fetch: the Response and its clone have the URL and the reason phrase, over $name",
   function*({ layer: httpClient }) {
-    const respond: Wire.Answer = (_, response) => response.writeHead(201, "Plan Made").end("{}")
+    const respond: Wire.Handler = (_, response) => response.writeHead(201, "Plan Made").end("{}")
     const [fetch] = yield* overPort({ respond, httpClient })
     const response = yield* Effect.promise(() => fetch("/v2/plan?a=1#part"))
     for (const { status, statusText, url } of [response, response.clone()]) {

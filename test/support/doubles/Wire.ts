@@ -4,7 +4,7 @@ import * as Http from "node:http"
 import type * as Net from "node:net"
 import { Effect, Schedule, type Scope } from "effect"
 
-export type Answer = (request: Http.IncomingMessage, response: Http.ServerResponse) => void
+export type Handler = (request: Http.IncomingMessage, response: Http.ServerResponse) => void
 
 export interface Wire {
   readonly origin: string
@@ -32,13 +32,13 @@ export const listening = (server: Net.Server): Effect.Effect<number, never, Scop
     return (server.address() as Net.AddressInfo).port
   })
 
-export const serve = (answer: Answer): Effect.Effect<Wire, never, Scope.Scope> =>
+export const serve = (handle: Handler): Effect.Effect<Wire, never, Scope.Scope> =>
   Effect.gen(function*() {
     const requests: Array<Http.IncomingMessage> = []
     const connections = { opened: 0, open: 0 }
     const server = Http.createServer((request, response) => {
       requests.push(request)
-      answer(request, response)
+      handle(request, response)
     })
     server.keepAliveTimeout = 60_000
     server.on("connection", (socket) => {
@@ -53,15 +53,15 @@ export const serve = (answer: Answer): Effect.Effect<Wire, never, Scope.Scope> =
 
 /** Responds once the whole request has arrived. */
 export const afterBody =
-  (answer: (body: Buffer, request: Http.IncomingMessage, response: Http.ServerResponse) => void): Answer =>
+  (handle: (body: Buffer, request: Http.IncomingMessage, response: Http.ServerResponse) => void): Handler =>
   (request, response) => {
     const chunks: Array<Buffer> = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.once("end", () => answer(Buffer.concat(chunks), request, response))
+    request.once("end", () => handle(Buffer.concat(chunks), request, response))
   }
 
 /** The same response to every request. */
-export const replying = (body: string | Uint8Array, headers: Http.OutgoingHttpHeaders = {}, status = 200): Answer =>
+export const replying = (body: string | Uint8Array, headers: Http.OutgoingHttpHeaders = {}, status = 200): Handler =>
   afterBody((_, __, response) => {
     response.writeHead(status, headers)
     response.end(body)
@@ -73,12 +73,12 @@ export const tokenBody = JSON.stringify({ access_token: "token", customer_id: "c
 export const serveAdvisor = ({
   data = replying("{}"),
   token = replying(tokenBody)
-}: { readonly data?: Answer; readonly token?: Answer } = {}) =>
+}: { readonly data?: Handler; readonly token?: Handler } = {}) =>
   serve((request, response) => (request.url?.includes("/v2/token-cache/") === true ? token : data)(request, response))
 
 /** Whether it becomes true within 30 seconds, which even a busy machine keeps. */
-export const eventually = (look: () => boolean): Effect.Effect<boolean> =>
-  Effect.repeat(Effect.sync(look), {
+export const eventually = (condition: () => boolean): Effect.Effect<boolean> =>
+  Effect.repeat(Effect.sync(condition), {
     until: (isSo) => isSo,
     schedule: Schedule.intersect(Schedule.spaced("10 millis"), Schedule.recurs(3_000))
-  }).pipe(Effect.zipRight(Effect.sync(look)))
+  }).pipe(Effect.zipRight(Effect.sync(condition)))

@@ -5,14 +5,14 @@ import { describe, expect } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../../support/doubles/arranged.js"
-import { type Answer, eventually, listening, replying, serve } from "../../support/doubles/Wire.js"
+import { eventually, type Handler, listening, replying, serve } from "../../support/doubles/Wire.js"
 import { advisor, ways } from "./ways.js"
 
 const get = (client: HttpClient.HttpClient, url: string) => Effect.flatMap(client.get(url), ({ text }) => text)
 
-const silence: Answer = () => {}
+const silence: Handler = () => {}
 
-const incomplete: Answer = (_, response) => {
+const incomplete: Handler = (_, response) => {
   response.writeHead(200, { "content-length": 1_000 })
   response.write("{")
 }
