@@ -6,7 +6,7 @@ import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondAlways, respondNext } from "../support/doubles/simulator.js"
 import { recordSpans } from "../support/doubles/spans.js"
-import { refusals } from "../support/doubles/statuses.js"
+import { errorStatuses } from "../support/doubles/statuses.js"
 
 const observing = advisor({ observeHeaders: ["X-Request-Id", "x-trace", "x-none"] })
 
@@ -22,7 +22,7 @@ const identified = { "x-request-id": "request-1", "x-other": "not listed" }
 
 const shown = { "x-request-id": "request-1" }
 
-test.each(refusals)("observeHeaders: after status %i, %s has only the listed header", function*([status, tag]) {
+test.each(errorStatuses)("observeHeaders: after status %i, %s has only the listed header", function*([status, tag]) {
   yield* respondAlways("search", { status, headers: identified })
   const error = yield* Effect.flip(search)
   expect([error._tag, headersOf(error)]).toEqual([tag, shown])

@@ -17,7 +17,7 @@ import {
   setLatency,
   tokenHeadersOf
 } from "../support/doubles/simulator.js"
-import { otherRefusals } from "../support/doubles/statuses.js"
+import { statusesWithoutRejection } from "../support/doubles/statuses.js"
 import * as Time from "../support/doubles/Time.js"
 
 const test = arranged(Effect.void, advisor())
@@ -302,7 +302,7 @@ describe("rejected token", () => {
   })
 })
 
-test.each(otherRefusals)("search: a response with status %d does not renew the token", function*([status]) {
+test.each(statusesWithoutRejection)("search: a response with status %d does not renew the token", function*([status]) {
   yield* respondNext("search", { status })
   yield* Effect.flip(NutritionAdvisor.search("apple"))
   yield* NutritionAdvisor.search("apple")

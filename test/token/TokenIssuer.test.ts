@@ -9,7 +9,7 @@ import { LicenseKey } from "../../src/internal/token/licenseKey.js"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { withSimulator } from "../support/doubles/situations.js"
-import { refusals } from "../support/doubles/statuses.js"
+import { errorStatuses } from "../support/doubles/statuses.js"
 import * as Time from "../support/doubles/Time.js"
 
 const defaults: TokenIssuer.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
@@ -280,7 +280,7 @@ describe("token exchange: attempts", () => {
     expect(yield* endOf(responses, options)).toMatchObject(end)
   })
 
-  const lasting = refusals.filter(([status]) => status < 500)
+  const lasting = errorStatuses.filter(([status]) => status < 500)
 
   test.each(lasting)("a status %d is not retried and fails with %s", function*([status, _tag]) {
     expect(yield* endOf([{ status }])).toMatchObject({ calls: 1, outcome: { _tag, operation: "token", status } })

@@ -2,10 +2,10 @@ import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 
 type AnyError = NutritionAdvisorError.NutritionAdvisorError
 
-type OfAnswer = Extract<AnyError, { readonly headers?: unknown }>["_tag"]
+type ErrorOfResponse = Extract<AnyError, { readonly headers?: unknown }>["_tag"]
 
 /** For each error that is made of a response, statuses that end in it: the compiler asks for those of a new error. */
-const statuses: Readonly<Record<OfAnswer, ReadonlyArray<number>>> = {
+const statuses: Readonly<Record<ErrorOfResponse, ReadonlyArray<number>>> = {
   BadRequest: [400],
   ServerError: [500, 502, 503],
   Forbidden: [401, 403],
@@ -14,8 +14,8 @@ const statuses: Readonly<Record<OfAnswer, ReadonlyArray<number>>> = {
 }
 
 /** Statuses that are refusals, each with the error that a data request ends in. */
-export const refusals: ReadonlyArray<readonly [status: number, tag: string]> = Object.entries(statuses)
+export const errorStatuses: ReadonlyArray<readonly [status: number, tag: string]> = Object.entries(statuses)
   .flatMap(([tag, all]) => all.map((status) => [status, tag] as const))
 
 /** Those that are not about the token. */
-export const otherRefusals = refusals.filter(([, tag]) => tag !== "Forbidden")
+export const statusesWithoutRejection = errorStatuses.filter(([, tag]) => tag !== "Forbidden")
