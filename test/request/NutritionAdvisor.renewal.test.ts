@@ -3,7 +3,7 @@ import { Effect, Exit, Fiber } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
-import { added } from "../support/doubles/counters.js"
+import { counterChanges } from "../support/doubles/metrics.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requestsOf, respondNext, tokenHeadersOf } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
@@ -85,7 +85,7 @@ describe("metrics of searches", () => {
       yield* simulator.respondNext("search", { status: 403 }, { status: 403 })
       yield* Effect.flip(search("oats"))
     })
-    expect(yield* added(script)).toEqual({
+    expect(yield* counterChanges(script)).toEqual({
       "token_exchanges_total issued none rejection": 2,
       "rejections_total AcceptedAfterRenewal": 1,
       "rejections_total RejectedAgain": 1,
@@ -104,7 +104,7 @@ describe("metrics of searches", () => {
         Effect.flip(search("oats")),
         (error) => expect(error).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown", status: 401 })
       )
-      expect(yield* added(third)).toEqual({
+      expect(yield* counterChanges(third)).toEqual({
         "rejections_total CoolingDown": 1,
         "requests_total Forbidden request search": 1
       })
@@ -120,6 +120,6 @@ describe("metrics of searches", () => {
   ])("a rejection counts as %s if the next %s call gets %j", function*([outcome, operation, response], { search }) {
     yield* respondNext("search", { status: 403 })
     yield* respondNext(operation, response)
-    expect(yield* added(Effect.flip(search("oats")), "rejections_total")).toEqual({ [outcome]: 1 })
+    expect(yield* counterChanges(Effect.flip(search("oats")), "rejections_total")).toEqual({ [outcome]: 1 })
   })
 })

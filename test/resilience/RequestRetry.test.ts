@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Random, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
-import { added } from "../support/doubles/counters.js"
+import { counterChanges } from "../support/doubles/metrics.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
@@ -181,6 +181,6 @@ test("RequestRetry budget: requests of every method add to it", function*() {
 test("retries_total: retries are counted separately from failures that were not retried because the budget was used up", function*() {
   const double = AdvisorDouble.responding(unavailable())
   const searches = Effect.all(Array.from({ length: 12 }, () => Effect.exit(search)), { concurrency: "unbounded" })
-  const grown = yield* added(endedOver(double, searches, { times: 1, budget: 0 }), "retries_total")
+  const grown = yield* counterChanges(endedOver(double, searches, { times: 1, budget: 0 }), "retries_total")
   expect(grown).toEqual({ Retried: 10, OutOfBudget: 2 })
 })

@@ -4,7 +4,7 @@ import { Context, Effect, Layer, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
-import { added } from "../support/doubles/counters.js"
+import { counterChanges } from "../support/doubles/metrics.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
@@ -179,7 +179,7 @@ test("SearchCache: a request runs in the span of its first caller", function*() 
 })
 
 test("search_cache_total: each search is counted once, by the source of its payload", function*() {
-  const grown = yield* added(
+  const grown = yield* counterChanges(
     Effect.sync(() => {
       const { world } = worldOverSlow()
       for (let caller = 0; caller < 3; caller++) world.search("oats")

@@ -4,7 +4,7 @@ import { Effect, FastCheck, type Fiber, Layer, Schema } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import * as SendGate from "../../src/internal/request/sendGate.js"
 import { test } from "../support/doubles/arranged.js"
-import { added } from "../support/doubles/counters.js"
+import { counterChanges } from "../support/doubles/metrics.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
@@ -302,7 +302,7 @@ it("Throttle rate: with onTooManyRequests: \"fail\", a 429 immediately fails req
 })
 
 test("held_requests_total: each held request is counted once, with its first reason", function*() {
-  const grown = yield* added(
+  const grown = yield* counterChanges(
     Effect.sync(() => {
       const world = worldOver(byTerm(), { onTooManyRequests: "wait", rate: { limit: 1, interval: "1 second" } })
       world.search("limit 5")

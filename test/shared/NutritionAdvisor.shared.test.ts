@@ -9,8 +9,8 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
 import { quiet, settle } from "../support/doubles/CacheDouble.js"
-import { added } from "../support/doubles/counters.js"
 import { endOf } from "../support/doubles/endOf.js"
+import { counterChanges } from "../support/doubles/metrics.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
 import { counters, revoke } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
@@ -121,7 +121,7 @@ test(
 describe("sharing: a rejected token of a peer", () => {
   test("the request is sent a third time, after one exchange", function*() {
     const { second } = yield* outdated
-    const counted = yield* added(
+    const counted = yield* counterChanges(
       Effect.map(spent(searchEnd(second)), (all) => expect(all).toEqual({ result: "Success", exchanges: 1, sends: 3 })),
       "rejections_total"
     )
@@ -152,7 +152,7 @@ describe("sharing: a rejected token of a peer", () => {
 
 test("sharing: a token from a peer is not counted as an exchange", function*() {
   const all = yield* Effect.replicateEffect(replica(), 3)
-  const counted = yield* added(
+  const counted = yield* counterChanges(
     Effect.zipRight(Effect.forEach(all, from), Effect.zipRight(revoke, Effect.forEach(all, from))),
     "token_exchanges_total"
   )

@@ -4,10 +4,10 @@ import { AccessToken, SharedTokenCache, SharedTokenIssuer, type TokenIssuer } fr
 import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
 import { quiet, settle } from "../support/doubles/CacheDouble.js"
-import { added } from "../support/doubles/counters.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { logged } from "../support/doubles/logs.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
+import { counterChanges } from "../support/doubles/metrics.js"
 import { policyOf } from "../support/doubles/policy.js"
 import * as Time from "../support/doubles/Time.js"
 
@@ -83,7 +83,10 @@ test("sharing: on a cold start of five replicas, the metrics count one exchange 
   yield* issuer.setLatency("2 seconds")
   const replicas = yield* Effect.replicateEffect(replica(), 5)
   const coldStart = settle(Effect.forEach(replicas, missing, { concurrency: "unbounded" }))
-  expect(yield* added(coldStart, "shared_")).toEqual({ "tokens_total Exchanged": 1, "tokens_total HandedOver": 4 })
+  expect(yield* counterChanges(coldStart, "shared_")).toEqual({
+    "tokens_total Exchanged": 1,
+    "tokens_total HandedOver": 4
+  })
 })
 
 describe("sharing: token in the cache", () => {
@@ -235,7 +238,7 @@ describe("sharing: lease", () => {
     "if the lease is never free, a replica exchanges after `lease` + `tokenTimeout`, and does not share the token",
     function*({ cache }) {
       yield* squat(hour)
-      const counted = yield* added(
+      const counted = yield* counterChanges(
         Effect.map(timed(Effect.flatMap(replica({ tokenTimeout: "5 seconds" }), missing)), ([, millis]) => {
           expect(millis).toBeGreaterThanOrEqual(20_000)
           expect(millis).toBeLessThan(20_500)
@@ -304,7 +307,7 @@ describe("sharing: a cache that", () => {
 
   test.each(rows)("%s at %s is counted as one failure", function*([, operation, { behavior, reason }], { cache }) {
     yield* cache.behaveNext(operation, behavior)
-    expect(yield* added(fromNewReplica, "shared_cache_failures_total")).toEqual({ [reason]: 1 })
+    expect(yield* counterChanges(fromNewReplica, "shared_cache_failures_total")).toEqual({ [reason]: 1 })
   })
 })
 
@@ -330,7 +333,7 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
   })
 
   test("only the first failure is logged, and each one is counted", function*() {
-    const counted = yield* added(
+    const counted = yield* counterChanges(
       Effect.map(logged(flapping), (lines) => expect(lines).toHaveLength(1)),
       "shared_cache_failures_total"
     )

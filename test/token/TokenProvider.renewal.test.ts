@@ -1,8 +1,8 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Option } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { added } from "../support/doubles/counters.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
+import { counterChanges } from "../support/doubles/metrics.js"
 import { coolingDown, issuer, provider, store, withoutToken, withToken } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 
@@ -159,7 +159,7 @@ withoutToken(
       yield* provider.renew(second)
       yield* provider.renew(first)
     })
-    expect(yield* added(script)).toEqual({
+    expect(yield* counterChanges(script)).toEqual({
       "token_exchanges_total ServerError failed missing": 1,
       "token_exchanges_total issued missing none": 1,
       "token_exchanges_total none refresh unchanged": 1,

@@ -11,8 +11,8 @@ import {
 } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../../support/doubles/arranged.js"
-import { added } from "../../support/doubles/counters.js"
 import * as ManualClock from "../../support/doubles/ManualClock.js"
+import { counterChanges } from "../../support/doubles/metrics.js"
 import { snapshot } from "../../support/doubles/metrics.js"
 import { settings } from "../../support/doubles/simulatedAdvisor.js"
 import { respondNext, setLatency } from "../../support/doubles/simulator.js"
@@ -98,7 +98,7 @@ describe("metrics: data request", () => {
     ["a search that is not sent", "BadRequest request search", Effect.exit(NutritionAdvisor.search(" "))],
     ["a request of httpClient", "UnexpectedResponse request request", request]
   ])("each data request is counted once: %s", function*([, series, program]) {
-    expect(yield* added(program, "requests_total")).toEqual({ [series]: 1 })
+    expect(yield* counterChanges(program, "requests_total")).toEqual({ [series]: 1 })
   })
 
   test("the duration is measured in seconds on the monotonic clock", function*() {
