@@ -9,7 +9,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
 import { quiet, settle } from "../support/doubles/CacheDouble.js"
-import { endOf } from "../support/doubles/endOf.js"
+import { describeExit } from "../support/doubles/describeExit.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
 import { counters, revoke } from "../support/doubles/simulator.js"
@@ -30,7 +30,7 @@ const searchOf = (replica: Replica) => Effect.provide(NutritionAdvisor.search("a
 
 const from = (replica: Replica) => settle(searchOf(replica))
 
-const searchEnd = (replica: Replica) => Effect.map(Effect.exit(from(replica)), endOf)
+const searchEnd = (replica: Replica) => Effect.map(Effect.exit(from(replica)), describeExit)
 
 /** The calls of the service that an effect makes. */
 const spent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -4,7 +4,7 @@ import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { type NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { advisorOver, type HttpClientLayer, type Options, optionsFor } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
-import { endOf } from "../support/doubles/endOf.js"
+import { describeExit } from "../support/doubles/describeExit.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { eventually } from "../support/doubles/Wire.js"
 import { type Client, clients } from "../support/leaks/clients.js"
@@ -18,7 +18,7 @@ const ending = <A>(effect: Effect.Effect<A, NutritionAdvisorError.NutritionAdvis
     if (Exit.isSuccess(exit)) return show(exit.value)
     const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
     const status = error !== undefined && "status" in error ? error.status ?? [] : []
-    return [endOf(exit), status].flat().join(" ")
+    return [describeExit(exit), status].flat().join(" ")
   })
 
 interface Call {

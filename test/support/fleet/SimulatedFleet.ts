@@ -10,7 +10,7 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
-import { endOf } from "../doubles/endOf.js"
+import { describeExit } from "../doubles/describeExit.js"
 import * as ManualClock from "../doubles/ManualClock.js"
 import { seeded } from "../doubles/runtime.js"
 import { SteppedScheduler } from "../model/SteppedScheduler.js"
@@ -165,8 +165,8 @@ export class SimulatedFleet {
         return
       }
       if (replica.isStopped) return
-      if (Cause.isDie(exit.cause)) this.violations.push(`replica ${replica.id}: ${endOf(exit).slice(0, 200)}`)
-      const name = endOf(exit)
+      if (Cause.isDie(exit.cause)) this.violations.push(`replica ${replica.id}: ${describeExit(exit).slice(0, 200)}`)
+      const name = describeExit(exit)
       this.failed[name] = (this.failed[name] ?? 0) + 1
     })
   }

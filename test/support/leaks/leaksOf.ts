@@ -2,7 +2,7 @@
 import type { HttpClient } from "@effect/platform"
 import { Effect, Layer, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { endOf } from "../doubles/endOf.js"
+import { describeExit } from "../doubles/describeExit.js"
 import * as LocalService from "./LocalService.js"
 import { type Outcome, search } from "./outcomes.js"
 import * as Replies from "./replies.js"
@@ -36,5 +36,5 @@ export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpCli
         interruptedAt: isInterrupted === true ? service.hanging : undefined
       })
     )
-    return { end: endOf(exit), leaks, elsewhere: service.receivedElsewhere }
+    return { end: describeExit(exit), leaks, elsewhere: service.receivedElsewhere }
   })

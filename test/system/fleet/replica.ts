@@ -5,7 +5,7 @@ import { Deferred, Effect, Exit, Layer, Logger, LogLevel, Redacted, Runtime } fr
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { endOf } from "../../support/doubles/endOf.js"
+import { describeExit } from "../../support/doubles/describeExit.js"
 
 /** What a replica is started with, as JSON in its first argument. */
 export interface Settings {
@@ -40,7 +40,7 @@ const ComplainingLogger = Logger.replace(
 )
 
 const search = Effect.map(Effect.exit(NutritionAdvisor.search("oats")), (exit) => {
-  if (Exit.isFailure(exit)) complaints.push(endOf(exit))
+  if (Exit.isFailure(exit)) complaints.push(describeExit(exit))
 })
 
 const program = Effect.gen(function*() {
