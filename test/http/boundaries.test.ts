@@ -81,7 +81,7 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
     expect(yield* Effect.flip(search("apple"))).toMatchObject({ ...redirected, operation: "search" })
     expect(yield* Effect.flip(httpClient.get("/v2/plan"))).toMatchObject({ ...redirected, operation: "request" })
     expect([ofToken.received.length, ofData.received.length]).toEqual([1, 3])
-    expect([...ofToken.receivedElsewhere, ...ofData.receivedElsewhere]).toEqual([])
+    expect([...ofToken.receivedAtOther, ...ofData.receivedAtOther]).toEqual([])
   })
 })
 

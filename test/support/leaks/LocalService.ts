@@ -17,7 +17,7 @@ export interface Call {
   readonly request: Received
   readonly response: Http.ServerResponse
   /** Another origin, which nothing may reach. */
-  readonly elsewhere: string
+  readonly otherOrigin: string
   /** Tells the test that the call has started and gets no response. */
   readonly hang: () => void
 }
@@ -43,9 +43,9 @@ const listen = (answer: (request: Received, response: Http.ServerResponse) => vo
 
 export interface LocalService {
   readonly origin: string
-  readonly elsewhere: string
+  readonly otherOrigin: string
   readonly received: ReadonlyArray<Received>
-  readonly receivedElsewhere: ReadonlyArray<Received>
+  readonly receivedAtOther: ReadonlyArray<Received>
   readonly hanging: Promise<void>
 }
 
@@ -60,9 +60,9 @@ export const start = (replies: Replies): Effect.Effect<LocalService, never, Scop
     const counts = { token: 0, data: 0 }
     const service = yield* listen((request, response) => {
       const kind = request.path.startsWith("/v2/token-cache/") ? "token" : "data"
-      replies[kind]({ index: counts[kind]++, request, response, elsewhere: other.origin, hang })
+      replies[kind]({ index: counts[kind]++, request, response, otherOrigin: other.origin, hang })
     })
-    return { ...service, elsewhere: other.origin, receivedElsewhere: other.received, hanging }
+    return { ...service, otherOrigin: other.origin, receivedAtOther: other.received, hanging }
   })
 
 /** An origin of this machine where nothing listens. */

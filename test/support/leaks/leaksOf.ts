@@ -36,5 +36,5 @@ export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpCli
         interruptedAt: isInterrupted === true ? service.hanging : undefined
       })
     )
-    return { end: describeExit(exit), leaks, elsewhere: service.receivedElsewhere }
+    return { end: describeExit(exit), leaks, elsewhere: service.receivedAtOther }
   })

@@ -73,7 +73,7 @@ export const cutCounted: Reply = cut({ "content-length": "60000" })
 
 export const redirect = (status: number): Reply => (call) =>
   echoing(status, {
-    location: `${call.elsewhere}${call.request.path}?key=${encodeURIComponent(Secrets.key)}`
+    location: `${call.otherOrigin}${call.request.path}?key=${encodeURIComponent(Secrets.key)}`
   })(call)
 
 export const html: Reply = respond(`<html><body>${echo}</body></html>`, { "content-type": "text/html" })
