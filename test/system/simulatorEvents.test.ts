@@ -62,7 +62,7 @@ describe("simulator page over HTTP", () => {
 
 describe("stream of events", () => {
   testLive("stream of events: it contains each call, token and revocation", function*() {
-    const { exchange, seen, send, service } = yield* start({ tokenLifetime: 30.5 })
+    const { exchange, eventsForNewViewer: seen, send, service } = yield* start({ tokenLifetime: 30.5 })
     const headers = yield* exchange
     yield* send(`${searchPath}?term=apple`, { headers })
     yield* service.revoke
@@ -130,13 +130,13 @@ describe("stream of events", () => {
     const { send, service, watch } = yield* start()
     yield* begin(service)
     const viewer = yield* watch()
-    expect(yield* send(searchPath, { leavesAfter: 2_000 })).toBeUndefined()
+    expect(yield* send(searchPath, { disconnectsAfter: 2_000 })).toBeUndefined()
     yield* eventually(() => viewer.events().length > 0)
     expect(viewer.events()).toEqual([expect.objectContaining(seen)])
   })
 
   testLive("stream of events: a revocation lists only the tokens that it revoked", function*() {
-    const { exchange, seen, service } = yield* start({ tokenLifetime: 0.001 })
+    const { exchange, eventsForNewViewer: seen, service } = yield* start({ tokenLifetime: 0.001 })
     yield* exchange
     yield* service.setTokenLifetime(60)
     yield* Effect.replicateEffect(exchange, 2)
@@ -147,7 +147,7 @@ describe("stream of events", () => {
   })
 
   testLive("stream of events: calls below /simulator/ and requests for icons are left out", function*() {
-    const { seen, send, service } = yield* start()
+    const { eventsForNewViewer: seen, send, service } = yield* start()
     for (const path of ["/simulator/", "/simulator", "/simulator/icon.svg", "/simulator/counters", "/favicon.ico"]) {
       yield* send(path)
     }
@@ -157,7 +157,7 @@ describe("stream of events", () => {
   })
 
   testLive("stream of events: a viewer gets the last 1,000 events, or those after Last-Event-ID", function*() {
-    const { seen, service, watch } = yield* start()
+    const { eventsForNewViewer: seen, service, watch } = yield* start()
     yield* Effect.replicateEffect(service.revoke, 2_345, { discard: true })
     const events = yield* seen
     expect(events).toHaveLength(1_000)
@@ -170,7 +170,7 @@ describe("stream of events", () => {
   })
 
   testLive("stream of events: a late viewer gets the current token, even if many events followed it", function*() {
-    const { exchange, seen, send, service, watch } = yield* start()
+    const { exchange, eventsForNewViewer: seen, send, service, watch } = yield* start()
     yield* exchange
     yield* service.revoke
     yield* exchange
@@ -189,7 +189,7 @@ describe("stream of events", () => {
   testLive("stream of events: ids are higher after a restart", function*() {
     const last = Effect.scoped(
       Effect.gen(function*() {
-        const { seen, service } = yield* start()
+        const { eventsForNewViewer: seen, service } = yield* start()
         yield* Effect.replicateEffect(service.revoke, 500, { discard: true })
         return (yield* seen).at(-1)?.id ?? 0
       })

@@ -178,7 +178,7 @@ describe.skipIf(Page.isSkipped)("simulator page", () => {
     yield* searchTwice
     expect(statuses).toEqual([503, 200, 503, 503, 200, 200, 403, 403])
     yield* eventually(async () => (await page.page.locator("[data-counter=rejections]").innerText()) === "2")
-    const events = yield* page.seen
+    const events = yield* page.eventsForNewViewer
     const [token] = events.filter((event) => "expiresAt" in event)
     expect(Number(token?.["expiresAt"]) - Number(token?.["receivedAt"])).toBe(20_000)
     const searches = events.filter(({ operation }) => operation === "search")

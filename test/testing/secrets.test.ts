@@ -74,7 +74,7 @@ it("simulator secrets: all are hidden, in any encoding and context", () => {
 testLive(
   "simulator events: secrets in a route are hidden, and a query without a secret is left out",
   function*() {
-    const { exchange, seen, send } = yield* start({ licenseKeys: ["a/b c"], customerId: "c-1" })
+    const { exchange, eventsForNewViewer: seen, send } = yield* start({ licenseKeys: ["a/b c"], customerId: "c-1" })
     const headers = yield* exchange
     const token = headers.authorization.slice("Bearer ".length)
     yield* send(`/v2/${token}/x?day=1`, { headers })

@@ -12,10 +12,10 @@ export interface Call {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Leaves before the response, after so many milliseconds. */
-  readonly leavesAfter?: number
+  readonly disconnectsAfter?: number
 }
 
-interface Answered {
+interface ReceivedResponse {
   readonly status: number
   readonly headers: Http.IncomingHttpHeaders
   readonly text: string
@@ -30,7 +30,10 @@ const textOf = async (response: Http.IncomingMessage) => {
 }
 
 /** The path is sent as it is: no library normalizes it. */
-const send = (url: string, { headers = {}, leavesAfter, method = "GET" }: Call = {}): Promise<Answered | undefined> =>
+const send = (
+  url: string,
+  { headers = {}, disconnectsAfter, method = "GET" }: Call = {}
+): Promise<ReceivedResponse | undefined> =>
   new Promise((resolve) => {
     const [, origin = "", path = ""] = /^(http:\/\/[^/]+)(\/.*)$/.exec(url) ?? []
     const request = Http.request(origin, { agent: false, headers, method, path })
@@ -40,7 +43,7 @@ const send = (url: string, { headers = {}, leavesAfter, method = "GET" }: Call =
       resolve(text === undefined ? undefined : { status: response.statusCode ?? 0, headers: response.headers, text })
     })
     request.end()
-    if (leavesAfter !== undefined) setTimeout(() => request.destroy(), leavesAfter)
+    if (disconnectsAfter !== undefined) setTimeout(() => request.destroy(), disconnectsAfter)
   })
 
 const eventsIn = (text: string): ReadonlyArray<Event> =>
@@ -108,7 +111,7 @@ export const start = (options: Simulator.Options = {}, host = "127.0.0.1") =>
       breakConnections: Effect.sync(() => server.closeAllConnections()),
       connections: Effect.promise(() => promisify(server.getConnections.bind(server))()),
       /** What a viewer who comes now is sent. */
-      seen: Effect.scoped(
+      eventsForNewViewer: Effect.scoped(
         Effect.gen(function*() {
           const viewer = yield* watchIt()
           yield* eventually(() => viewer.text().includes("\n\n"))
