@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { expect, it } from "@effect/vitest"
-import { read, repository } from "../support/readme/blocks.js"
+import { read, repository } from "../support/documents/blocks.js"
 
 const files = readdirSync(join(repository, "src"), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))

@@ -5,7 +5,7 @@ import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { variableOf, variablesOf } from "../../src/internal/options/environment.js"
 import * as Settings from "../../src/internal/settings/settings.js"
 import { version } from "../../src/internal/settings/version.js"
-import { read } from "../support/readme/blocks.js"
+import { read } from "../support/documents/blocks.js"
 
 type Declared = Readonly<Record<string, object>>
 

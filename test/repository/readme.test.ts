@@ -3,9 +3,9 @@ import { join, posix } from "node:path"
 import { expect, it } from "@effect/vitest"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { vi } from "vitest"
+import { pages, programsOf, read, repository } from "../support/documents/blocks.js"
+import { makeImporter } from "../support/documents/importBlock.js"
 import { errors } from "../support/doubles/errors.js"
-import { pages, programsOf, read, repository } from "../support/readme/blocks.js"
-import { makeImporter } from "../support/readme/importBlock.js"
 
 /** With empty lines in place of its blocks, and nothing in place of code in a line. */
 const proseOf = (path: string) =>

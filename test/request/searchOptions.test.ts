@@ -4,10 +4,10 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
+import { read } from "../support/documents/blocks.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requestsOf } from "../support/doubles/simulator.js"
-import { read } from "../support/readme/blocks.js"
 
 const test = arranged(NutritionAdvisor.NutritionAdvisor, advisor())
 

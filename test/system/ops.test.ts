@@ -3,10 +3,10 @@ import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { read, repository } from "../support/documents/blocks.js"
 import { test } from "../support/doubles/arranged.js"
 import { snapshot } from "../support/doubles/metrics.js"
 import { advisorWithAllLayers } from "../support/doubles/simulatedAdvisor.js"
-import { read, repository } from "../support/readme/blocks.js"
 
 const promtool = (...args: ReadonlyArray<string>) =>
   spawnSync("promtool", args, { cwd: join(repository, "ops"), encoding: "utf8" })

@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
 import ts from "typescript"
-import { examples, pages, programsOf, repository } from "../support/readme/blocks.js"
+import { examples, pages, programsOf, repository } from "../support/documents/blocks.js"
 
 const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile)
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { programsOf } from "../support/readme/blocks.js"
-import { makeImporter } from "../support/readme/importBlock.js"
+import { programsOf } from "../support/documents/blocks.js"
+import { makeImporter } from "../support/documents/importBlock.js"
 
 const importBlock = makeImporter()
 
