@@ -12,6 +12,9 @@ const ofLife = (life: number) =>
 
 const lives = [
   { life: 200, window: 20, margin: 2 },
+  { life: 20_000, window: 2_000, margin: 200 },
+  { life: 60_000, window: 6_000, margin: 600 },
+  { life: 900_000, window: 90_000, margin: 9_000 },
   { life: 86_155_482, window: 300_000, margin: 10_000 },
   { life: 31_536_000_000, window: 300_000, margin: 10_000 }
 ]

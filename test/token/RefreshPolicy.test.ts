@@ -42,22 +42,3 @@ describe("RefreshPolicy.make", () => {
       .toMatchObject(Either.right({ field: `refresh.${field}`, rule: "is not an option: check its spelling" }))
   })
 })
-
-describe("RefreshPolicy: token lifetime", () => {
-  it.each([
-    { life: 200, window: 20, margin: 2 },
-    { life: 20_000, window: 2_000, margin: 200 },
-    { life: 60_000, window: 6_000, margin: 600 },
-    { life: 900_000, window: 90_000, margin: 9_000 },
-    { life: 86_155_482, window: 300_000, margin: 10_000 }
-  ])(
-    "for a lifetime of $life ms, the window is $window ms and the margin is $margin ms",
-    (row) => {
-      const life = { receivedAt: 1_000, expiresAt: 1_000 + row.life }
-      expect([
-        RefreshPolicy.windowOf(policyOf(), life),
-        RefreshPolicy.marginOf(policyOf(), life)
-      ]).toEqual([row.window, row.margin])
-    }
-  )
-})

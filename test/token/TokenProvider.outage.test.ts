@@ -10,6 +10,10 @@ const { unavailable } = Issuer
 
 const keyRejected = new NutritionAdvisorError.Forbidden({ operation: "token", status: 403, reason: "KeyRejected" })
 
+const timedOut = new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" })
+
+const missingServiceId = new NutritionAdvisorError.MissingServiceId({ operation: "token" })
+
 /** The lines that the running test has logged at the default level. */
 const lines: Array<LogLine> = []
 
@@ -45,31 +49,20 @@ describe("log of a failed exchange", () => {
     }])
   })
 
-  test.each<readonly [error: string, outcome: Issuer.Outcome, labels: object]>([
-    ["Forbidden", Effect.fail(keyRejected), { status: 403, reason: "KeyRejected" }],
-    [
-      "TransportError",
-      Effect.fail(new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" })),
-      { reason: "Timeout" }
-    ],
-    ["MissingServiceId", Effect.fail(new NutritionAdvisorError.MissingServiceId({ operation: "token" })), {}],
-    ["Defect", Effect.die("a bug"), {}]
+  test.each<readonly [error: string, outcome: Issuer.Outcome, labels: object, message: string]>([
+    ["Forbidden", Effect.fail(keyRejected), { status: 403, reason: "KeyRejected" }, keyRejected.message],
+    ["TransportError", Effect.fail(timedOut), { reason: "Timeout" }, timedOut.message],
+    ["MissingServiceId", Effect.fail(missingServiceId), {}, missingServiceId.message],
+    ["Defect", Effect.die("a bug"), {}, "The exchange failed with a defect."]
   ])(
-    "the annotations of the warning identify the error: %s",
-    function*([error, outcome, labels], { issuer, provider }) {
+    "the warning and its annotations identify the error: %s",
+    function*([error, outcome, labels, message], { issuer, provider }) {
       yield* issuer.respondAlways(outcome)
       yield* Effect.exit(provider.get)
       expect(lines.map((line) => line.annotations)).toEqual([{ error, ...labels, retryAt: 1_000 }])
+      expect(messages()).toEqual([expect.stringContaining(` ${message} There is no usable token`)])
     }
   )
-
-  test("the warning says that the issuer failed with a defect", function*({ issuer, provider }) {
-    yield* issuer.respondAlways(Effect.die("a bug"))
-    yield* Effect.exit(provider.get)
-    expect(messages()).toEqual([
-      expect.stringContaining(" The exchange failed with a defect. There is no usable token")
-    ])
-  })
 
   test.each<readonly [situation: string, at: number, call: Call, message: string]>([
     ["has expired", 1_000_000, ({ get }) => get, "There is no usable token"],

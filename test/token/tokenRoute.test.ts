@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs"
-import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { NutritionAdvisor, type TokenIssuer } from "effect-nutrition-advisor"
-import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requestsOf } from "../support/doubles/simulator.js"
@@ -26,14 +24,6 @@ for (const tokenRoute of names) {
     yield* NutritionAdvisor.search("oats")
     expect((yield* requestsOf("token")).map(({ path }) => path)).toEqual([paths[tokenRoute]])
   }, advisor({ tokenRoute }))
-
-  test(`token route ${tokenRoute}: the simulator hides an unknown license key in its path`, function*() {
-    const client = yield* HttpClient.HttpClient
-    const url = Simulator.baseUrl + paths[tokenRoute].replace("{key}", "unknown-key")
-    yield* client.execute(HttpClientRequest.post(url, { headers: { authorization: "Bearer token" } }))
-    const { requests } = yield* Simulator.Simulator
-    expect((yield* requests).map(({ path }) => path)).toEqual([paths[tokenRoute]])
-  })
 }
 
 it.each(names)("token route %s: the README lists it in the row of tokenRoute", (name) => {
