@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -46,9 +46,11 @@ describe("layerConfig", () => {
       NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP: flag
     }))
 
-  it.effect.each(["true", "1", "yes", "ON"])(
+  test.each(["true", "1", "yes", "ON"])(
     "http to another host is allowed by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
-    inCompose
+    function*(flag) {
+      yield* inCompose(flag)
+    }
   )
 
   test.each(["false", "0", "no", "off", ""])(
@@ -111,11 +113,10 @@ describe("layerConfig", () => {
     ])
   }, configured(other, { userAgent: Config.succeed("given/1"), tokenRoute: none.tokenRoute }))
 
-  it.effect("the variable of a given option is not needed", () =>
-    built(configuredOnly(
-      { NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl, SHOP_KEY: "demo-key-7f3a" },
-      { licenseKey: Config.redacted("SHOP_KEY") }
-    )))
+  test("the variable of a given option is not needed", function*() {
+    const values = { NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl, SHOP_KEY: "demo-key-7f3a" }
+    yield* built(configuredOnly(values, { licenseKey: Config.redacted("SHOP_KEY") }))
+  })
 
   const whole = Config.succeed({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
 
@@ -172,10 +173,11 @@ describe("layerSharedConfig", () => {
     expect(yield* Effect.flip(built(shared({ [name]: value })))).toMatchObject({ _tag: "ConfigurationError", field })
   })
 
-  it.effect("valid values of all its variables are accepted", () =>
-    built(shared({
+  test("valid values of all its variables are accepted", function*() {
+    yield* built(shared({
       NUTRITION_ADVISOR_LEASE: "20 seconds",
       NUTRITION_ADVISOR_CACHE_TIMEOUT: "500 millis",
       NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds"
-    })))
+    }))
+  })
 })

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { test } from "../../support/doubles/arranged.js"
 import { type Measured, snapshot } from "../../support/doubles/metrics.js"
 import { advisorWithAllLayers } from "../../support/doubles/simulatedAdvisor.js"
 
@@ -19,14 +20,13 @@ const distinct = (all: ReadonlyArray<string>) => [...new Set(all)].sort()
 const own = Effect.map(measured, (all) => all.filter(({ name }) => name.startsWith("nutrition_advisor_")))
 
 describe("metrics", () => {
-  it.effect("docs/telemetry.md has a row for each metric, with its labels and its type", () =>
-    Effect.map(own, (all) => {
-      expect(distinct(documented)).toEqual(distinct(all.map(rowOf)))
-    }))
+  test("docs/telemetry.md has a row for each metric, with its labels and its type", function*() {
+    expect(distinct(documented)).toEqual(distinct((yield* own).map(rowOf)))
+  })
 
-  it.effect("ops/dashboard.json has a panel for each metric", () =>
-    Effect.map(own, (all) => {
-      const dashboard = readFileSync("ops/dashboard.json", "utf8")
-      expect(distinct(all.map(({ name }) => name)).filter((name) => !dashboard.includes(name))).toEqual([])
-    }))
+  test("ops/dashboard.json has a panel for each metric", function*() {
+    const names = distinct((yield* own).map(({ name }) => name))
+    const dashboard = readFileSync("ops/dashboard.json", "utf8")
+    expect(names.filter((name) => !dashboard.includes(name))).toEqual([])
+  })
 })
