@@ -5,7 +5,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { requestsOf, respondNext, tokenHeadersOf } from "../support/doubles/simulator.js"
+import { respondNext } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
 
 /** A client that has searched once. */
@@ -18,26 +18,6 @@ const test = arranged(
   }),
   advisor()
 )
-
-describe("renewal", () => {
-  test(
-    "a late rejection of an old token is retried with the new token, without an exchange",
-    function*({ httpClient, search, simulator }) {
-      yield* simulator.setLatency("request", "5 seconds")
-      const slow = yield* Effect.fork(httpClient.get("/v2/plan"))
-      yield* Time.pass("1 second")
-      yield* simulator.revoke
-      yield* search("oats")
-      yield* simulator.respondNext("request", { status: 200, body: {} })
-      yield* Time.pass("10 seconds")
-      yield* Fiber.await(slow)
-      const { exchanges, requests } = yield* simulator.counters
-      const [first, , renewed] = (yield* requestsOf("search")).map(tokenHeadersOf)
-      expect([(yield* requestsOf("request")).map(tokenHeadersOf), exchanges, requests])
-        .toEqual([[first, renewed], 2, 2])
-    }
-  )
-})
 
 test("renewal: while the token route is down, a 403 that is not about the token fails one search", function*(services) {
   const { httpClient, search, simulator } = services
