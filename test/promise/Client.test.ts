@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
 import { expect, it } from "@effect/vitest"
-import { Config, ConfigProvider, Effect, Layer, Redacted, Schema } from "effect"
+import { Config, ConfigProvider, Effect, Layer, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
@@ -11,14 +11,7 @@ import { z } from "zod"
 import { testLive } from "../support/doubles/arranged.js"
 import * as Wire from "../support/doubles/Wire.js"
 import { rejection } from "./outcomes.js"
-import { simulatedClient } from "./simulatedClient.js"
-
-const key = Redacted.value(Simulator.licenseKey)
-
-const settings = { baseUrl: Simulator.baseUrl, licenseKey: key }
-
-const doubled = (search: (term: string) => Effect.Effect<unknown, Advisor.NutritionAdvisorError>) =>
-  Advisor.fromLayer(NutritionAdvisorTest.layer({ search }))
+import { doubled, key, settings, simulatedClient } from "./simulatedClient.js"
 
 const found = { results: ["oats"] }
 

@@ -8,12 +8,9 @@ import { vi } from "vitest"
 import { z } from "zod"
 import { proxied } from "../support/doubles/proxied.js"
 import { rejection } from "./outcomes.js"
-import { simulatedClient } from "./simulatedClient.js"
+import { doubled, simulatedClient } from "./simulatedClient.js"
 
 const closed = (operation: "search" | "request") => new Advisor.TransportError({ operation, reason: "Closed" })
-
-const doubled = (search: (term: string) => Effect.Effect<unknown, Advisor.NutritionAdvisorError>) =>
-  Advisor.fromLayer(NutritionAdvisorTest.layer({ search }))
 
 /** A search that ends only if it is interrupted, and a function that is called each time. */
 const hanging = () => {

@@ -6,11 +6,7 @@ import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { afterEach, vi } from "vitest"
 import { rejection, thrownBy } from "./outcomes.js"
-import { simulatedClient } from "./simulatedClient.js"
-
-const key = Redacted.value(Simulator.licenseKey)
-
-const settings = { baseUrl: Simulator.baseUrl, licenseKey: key }
+import { key, settings, simulatedClient } from "./simulatedClient.js"
 
 /** Options of a program without types. */
 const untyped = (options: object): Advisor.ClientOptions => options

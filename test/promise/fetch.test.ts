@@ -88,18 +88,12 @@ testLive.each(["Request", "Response"])(
   }
 )
 
-testLive("fetch: a 204 resolves with a Response without a body", function*() {
-  const [fetch] = yield* overPort({ respond: (_, response) => response.writeHead(204).end() })
-  expect(yield* Effect.promise(() => fetch("/v2/x"))).toMatchObject({ status: 204, body: null })
-})
-
-testLive.each<readonly [string, string, RequestInit]>([
-  ["a body with GET", "/v2/diary", { body: "oats" }],
-  ["an invalid header", "/v2/diary", { headers: { "x-a": "1\nx" } }],
-  ["a URL elsewhere", "https://elsewhere.example/", {}]
-])("fetch: %s rejects with BadRequest and is not sent", function*([, path, init]) {
+testLive.each<readonly [string, RequestInit]>([
+  ["a body with GET", { body: "oats" }],
+  ["an invalid header", { headers: { "x-a": "1\nx" } }]
+])("fetch: %s rejects with BadRequest and is not sent", function*([, init]) {
   const [fetch, seen] = yield* overPort()
-  const error = yield* Effect.promise(() => rejection(fetch(path, init)))
+  const error = yield* Effect.promise(() => rejection(fetch("/v2/diary", init)))
   expect(error).toBeInstanceOf(NutritionAdvisorError.BadRequest)
   expect(error).toMatchObject({ operation: "request", detail: expect.any(String) })
   expect(seen).toEqual([])

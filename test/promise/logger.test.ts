@@ -106,14 +106,6 @@ it("logger: neither the client nor the runtime logs a failed search", async () =
   expect(warned(calls)).toEqual([])
 })
 
-it("logger: it never gets the license key", async () => {
-  const { calls, logger } = recording()
-  await using world = simulatedClient({ logger, licenseKey: "unknown-key" })
-  await rejection(world.advisor.search("oats"))
-  expect(warned(calls)).toHaveLength(1)
-  expect(JSON.stringify(calls)).not.toContain("unknown-key")
-})
-
 it("logger: with a logger, nothing is written to standard output or standard error", async () => {
   const { stderr, stdout } = spied()
   await failsOnce({ logger: recording().logger })

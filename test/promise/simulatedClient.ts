@@ -1,8 +1,22 @@
-/** A promise client with its own simulator. */
-import { Effect, Layer, ManagedRuntime } from "effect"
-import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
-import { Simulator } from "effect-nutrition-advisor/testing"
+/** Promise clients without a service. */
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import {
+  type ClientOptions,
+  createClient,
+  fromLayer,
+  type NutritionAdvisorError
+} from "effect-nutrition-advisor/promise"
+import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
 
+export const key = Redacted.value(Simulator.licenseKey)
+
+export const settings = { baseUrl: Simulator.baseUrl, licenseKey: key }
+
+/** A client whose search is the given one. */
+export const doubled = (search: (term: string) => Effect.Effect<unknown, NutritionAdvisorError>) =>
+  fromLayer(NutritionAdvisorTest.layer({ search }))
+
+/** A client with its own simulator. */
 export const simulatedClient = (options: Partial<ClientOptions> = {}) => {
   const service = ManagedRuntime.make(Simulator.layerHttpClient())
   let builds = 0
@@ -10,8 +24,7 @@ export const simulatedClient = (options: Partial<ClientOptions> = {}) => {
     builds += 1
     return Layer.succeedContext(context)
   }))
-  const { baseUrl, licenseKey } = Simulator
-  const advisor = createClient({ baseUrl, licenseKey, httpClient, ...options })
+  const advisor = createClient({ ...settings, httpClient, ...options })
   return {
     advisor,
     httpClient,
