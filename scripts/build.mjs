@@ -19,8 +19,8 @@ const args = [typescript, "-p", join(root, "tsconfig.build.json"), "--outDir", o
 const { status } = spawnSync(process.execPath, args, { stdio: "inherit" })
 if (status !== 0) process.exit(1)
 
-const { assemble } = await import(pathToFileURL(join(out, "internal", "simulator", "page", "document.js")).href)
-const assets = join("internal", "simulator", "page", "assets")
+const { assemble } = await import(pathToFileURL(join(out, "testing", "simulator", "page", "document.js")).href)
+const assets = join("testing", "simulator", "page", "assets")
 const page = assemble(pathToFileURL(join(root, "src", assets, "page.html")))
 mkdirSync(join(out, assets))
 writeFileSync(join(out, assets, "page.html"), page)

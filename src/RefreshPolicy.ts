@@ -6,7 +6,7 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
-import { longestRetryAfter } from "./internal/errors/retryAfter.js"
+import { longestRetryAfter } from "./internal/errors/retry.js"
 import { check, parseCount, parseMillis } from "./internal/options/check.js"
 import { type Declarations, defaultsOf, parse } from "./internal/options/declarations.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"

@@ -15,12 +15,12 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { Core, respond } from "../internal/simulator/core.js"
-import * as Http from "../internal/simulator/http.js"
-import type { Options, SeenRequest, Service } from "../internal/simulator/model.js"
-import { checkRoutes, routeOf } from "../internal/simulator/routes.js"
-import { demoKey } from "../internal/simulator/tokens.js"
 import type * as NutritionAdvisorError from "../NutritionAdvisorError.js"
+import { Core, respond } from "./simulator/core.js"
+import * as Http from "./simulator/http.js"
+import type { Options, SeenRequest, Service } from "./simulator/model.js"
+import { checkRoutes, routeOf } from "./simulator/routes.js"
+import { demoKey } from "./simulator/tokens.js"
 
 /**
  * A base URL for the simulator in memory, which responds at any address.
@@ -46,7 +46,7 @@ export const licenseKey: Redacted.Redacted<string> = Redacted.make(demoKey)
  */
 export type Operation = NutritionAdvisorError.Operation
 
-export { type Fault, faults } from "../internal/simulator/fault.js"
+export { type Fault, faults } from "./simulator/fault.js"
 export type {
   Counters,
   Options,
@@ -57,7 +57,7 @@ export type {
   Service,
   SimulatedResponse,
   State
-} from "../internal/simulator/model.js"
+} from "./simulator/model.js"
 
 /**
  * Controls the simulated service, and shows what it received.
@@ -130,7 +130,7 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | 
 
 /** Imported on demand, because it needs modules of Node. */
 const makePage = (options: Options) =>
-  Effect.flatMap(Effect.promise(() => import("../internal/simulator/page/page.js")), (module) => module.make(options))
+  Effect.flatMap(Effect.promise(() => import("./simulator/page/page.js")), (module) => module.make(options))
 
 /**
  * The simulator on a port, with any HttpServer of the platform.

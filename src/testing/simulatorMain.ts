@@ -15,8 +15,8 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
-import { type Settings, settingsOf, usage } from "../internal/simulator/arguments.js"
 import * as Simulator from "./Simulator.js"
+import { type Settings, settingsOf, usage } from "./simulator/arguments.js"
 
 /**
  * A server for NodeHttpServer that fixes two problems. NodeHttpServer opens the port before it adds its `request` listener, so requests

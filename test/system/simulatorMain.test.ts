@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from "node:net"
 import { setTimeout } from "node:timers/promises"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { usage } from "../../src/internal/simulator/arguments.js"
+import { usage } from "../../src/testing/simulator/arguments.js"
 import * as Program from "./Program.js"
 
 const main = "src/testing/simulatorMain.ts"

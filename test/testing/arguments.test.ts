@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { settingsOf, usage } from "../../src/internal/simulator/arguments.js"
+import { settingsOf, usage } from "../../src/testing/simulator/arguments.js"
 import { test } from "../support/doubles/arranged.js"
 
 const without = {

@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
-import { foodIndex } from "../../src/internal/simulator/foodIndex.js"
-import { foods } from "../../src/internal/simulator/foods.js"
+import { foodIndex } from "../../src/testing/simulator/foodIndex.js"
+import { foods } from "../../src/testing/simulator/foods.js"
 
 const search = foodIndex(foods)
 

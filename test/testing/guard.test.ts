@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { guard } from "../../src/internal/simulator/page/guard.js"
+import { guard } from "../../src/testing/simulator/page/guard.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { start } from "../support/doubles/WatchedSimulator.js"
 

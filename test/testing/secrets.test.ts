@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { withoutSecrets } from "../../src/internal/simulator/secrets.js"
+import { withoutSecrets } from "../../src/testing/simulator/secrets.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { start, tokenPath } from "../support/doubles/WatchedSimulator.js"
 import * as Secrets from "../support/leaks/secrets.js"

@@ -3,9 +3,9 @@
  * another realm, of a package such as undici or node-fetch, or in a Proxy.
  */
 import { constVoid } from "effect/Function"
-import { hasMethod } from "../runtime/hasMethod.js"
 import { BodyBytes } from "./bodyBytes.js"
 import type { ReadBody } from "./dispatch.js"
+import { hasMethod } from "./hasMethod.js"
 
 /** Returns the class name of a value, such as "Blob" or "FormData". It is the same in every realm. */
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1)

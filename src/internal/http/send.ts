@@ -5,16 +5,7 @@ import * as Predicate from "effect/Predicate"
 import { BadRequest, type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { badPort, reasonOf } from "../errors/transportCodes.js"
 import { closed, timedOut } from "../errors/transportErrors.js"
-import {
-  type Abort,
-  type Dispatch,
-  dispatchOf,
-  isBuffered,
-  isOk,
-  type Received,
-  type Receiver,
-  type Request
-} from "./dispatch.js"
+import { type Abort, dispatchOf, isBuffered, isOk, type Received, type Receiver, type Request } from "./dispatch.js"
 import { dispatchThrough } from "./platform/dispatchThrough.js"
 import type { ServiceResponse } from "./serviceResponse.js"
 import { Timed, type Timeouts } from "./timeouts.js"
@@ -29,15 +20,18 @@ export interface ResponseLimits {
   readonly observeHeaders: ReadonlyArray<string>
 }
 
-/** Where a caller keeps its pending request, so that it can cancel it. */
+/**
+ * Where a caller keeps its pending request, so that it can cancel it. The canceler of `Effect.async` would be lost if an interruption came
+ * right after the start.
+ */
 export interface RequestSlot {
   pending: { readonly cancel: Abort } | undefined
 }
 
 type Outcome = Effect.Effect<ServiceResponse, SendError>
 
-/** Sends a request and reads the whole response in bounded memory. Without a `slot`, it cancels itself on interruption. */
-export type Send = (request: Request, operation: Operation, limits: ResponseLimits, slot?: RequestSlot) => Outcome
+/** Sends a request and reads the whole response in bounded memory. */
+export type Send = (request: Request, operation: Operation, limits: ResponseLimits, slot: RequestSlot) => Outcome
 
 /** Errors keep only 4 KiB. More is read, because the connection can be reused only after the body has been read to its end. */
 const maxErrorBytes = 64 * 1024
@@ -85,11 +79,11 @@ class PendingRequest extends Timed implements Receiver {
     super()
   }
 
-  begin<Req extends Request>(dispatch: Dispatch<Req>, request: Req, resume: (outcome: Outcome) => void) {
+  begin(dispatch: (receiver: Receiver) => Abort, resume: (outcome: Outcome) => void) {
     this.resume = resume
     this.timeouts?.add(this)
     if (this.resume === undefined) return
-    const abort = dispatch(request, this)
+    const abort = dispatch(this)
     if (this.resume !== undefined) this.abort = abort
   }
 
@@ -140,40 +134,33 @@ class PendingRequest extends Timed implements Receiver {
   }
 }
 
-/**
- * The caller cancels the request through the slot. The canceler of `Effect.async` would be lost if an interruption came right after the
- * start.
- */
-const beginIn =
-  (slot: RequestSlot, newRequest: () => PendingRequest) =>
-  <Req extends Request>(dispatch: Dispatch<Req>, request: Req): Outcome =>
-    Effect.async((resume) => {
-      const pending = newRequest()
-      slot.pending = pending
-      pending.begin(dispatch, request, resume)
-    })
-
-/**
- * Sends a request with a new slot. An interruption waits until the client has released the request, so that no exchange starts while
- * another one is still running. A search passes its own slot, because this function would add two microseconds.
- */
-const withOwnSlot = (send: (slot: RequestSlot) => Outcome): Outcome =>
-  Effect.suspend(() => {
-    const slot: RequestSlot = { pending: undefined }
-    return Effect.onInterrupt(send(slot), () => Effect.suspend(() => slot.pending?.cancel() ?? Effect.void))
-  })
-
 /** Creates the function that sends requests. Without `timeouts`, the caller must apply a timeout. */
 export const make = (client: HttpClient.HttpClient, timeouts?: Timeouts): Send => {
-  const dispatch = dispatchOf(client)
-  const dispatchIn = dispatchThrough(client)
+  const direct = dispatchOf(client)
+  const through = dispatchThrough(client)
   return (request, operation, limits, slot) => {
-    const sendIn = (slot: RequestSlot): Outcome => {
-      const begin = beginIn(slot, () => new PendingRequest(operation, limits, timeouts))
-      return dispatch !== undefined && isBuffered(request)
-        ? begin(dispatch, request)
-        : Effect.flatMap(Effect.runtime(), (runtime) => begin(dispatchIn(runtime), request))
-    }
-    return slot === undefined ? withOwnSlot(sendIn) : sendIn(slot)
+    const begin = (dispatch: (receiver: Receiver) => Abort): Outcome =>
+      Effect.async((resume) => {
+        const pending = new PendingRequest(operation, limits, timeouts)
+        slot.pending = pending
+        pending.begin(dispatch, resume)
+      })
+    return direct !== undefined && isBuffered(request)
+      ? begin((receiver) => direct(request, receiver))
+      : Effect.flatMap(Effect.runtime(), (runtime) => begin((receiver) => through(runtime)(request, receiver)))
   }
 }
+
+/**
+ * Cancels requests on interruption, and waits until the client has released them, so that no exchange starts while another one is still
+ * running. A search cancels its request itself, because this would add two microseconds.
+ */
+export const interruptible =
+  (send: Send) => (request: Request, operation: Operation, limits: ResponseLimits): Outcome =>
+    Effect.suspend(() => {
+      const slot: RequestSlot = { pending: undefined }
+      return Effect.onInterrupt(
+        send(request, operation, limits, slot),
+        () => Effect.suspend(() => slot.pending?.cancel() ?? Effect.void)
+      )
+    })

@@ -3,9 +3,9 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { hasMethod } from "../runtime/hasMethod.js"
 import { bytesOf, type Chunks, chunksOf, classOf, gather } from "./chunks.js"
 import type { Sendable } from "./dispatch.js"
+import { hasMethod } from "./hasMethod.js"
 
 interface Upload {
   readonly bytes: Uint8Array

@@ -5,7 +5,7 @@ import * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleInterval from "effect/ScheduleInterval"
 import { type CheckedPolicy, type Lifetime, windowOf } from "../../RefreshPolicy.js"
-import { longestRetryAfter } from "../errors/retryAfter.js"
+import { longestRetryAfter } from "../errors/retry.js"
 
 /**
  * The longest time between two checks of a token, in milliseconds. It is short, so that a check soon follows a suspension or a change of

@@ -6,8 +6,7 @@ import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
 import type { Service } from "../../TokenIssuer.js"
-import { isRetryable } from "../errors/isRetryable.js"
-import { retryAfterMillis } from "../errors/retryAfter.js"
+import { isRetryable, retryAfterMillis } from "../errors/retry.js"
 import { isOk } from "../http/dispatch.js"
 import * as Send from "../http/send.js"
 import * as ServiceResponse from "../http/serviceResponse.js"
@@ -26,7 +25,7 @@ export const make = (
   { baseUrl, licenseKey, refresh, serviceId, tokenRoute, tokenTimeout, userAgent }: Settings.ExchangeSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
-    const send = Send.make(client)
+    const send = Send.interruptible(Send.make(client))
     const attributes = { ...serverAttributes(baseUrl), "http.request.method": "POST", "url.template": tokenRoute }
 
     const exchange = (key: Redacted.Redacted<string>): Effect.Effect<AccessToken, TokenError> =>

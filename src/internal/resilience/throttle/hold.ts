@@ -2,7 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { NutritionAdvisorError } from "../../../NutritionAdvisorError.js"
-import { longestRetryAfter } from "../../errors/retryAfter.js"
+import { longestRetryAfter } from "../../errors/retry.js"
 
 /** Whether requests have to wait because of a 429. All times are in milliseconds on the monotonic clock. */
 export type Hold =

@@ -1,6 +1,6 @@
 /** The command line of the simulator. */
 import * as Either from "effect/Either"
-import { parseArguments } from "../options/arguments.js"
+import { parseArguments } from "../../internal/options/arguments.js"
 import { controls } from "./controls.js"
 
 /** What `--help` prints. */
