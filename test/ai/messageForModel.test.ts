@@ -3,47 +3,19 @@ import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { isLibraryError, messageForModel } from "../../src/internal/ai/messageForModel.js"
 import { sharedClientDeclarations } from "../../src/internal/settings/settings.js"
+import { body, errorsOf, issue } from "../support/doubles/errors.js"
 
 const {
   BadRequest,
   ConfigurationError,
   Forbidden,
-  LicenseKeyUnavailable,
-  MissingServiceId,
   ServerError,
-  TooManyRequests,
   TransportError,
   UnexpectedResponse
 } = NutritionAdvisorError
 
-const body = Redacted.make("the response body")
-
-const issue = Redacted.make("where the payload doesn't match")
-
-const operations = ["token", "search"] as const
-
 /** Each error that a search can fail with. */
-const errors: ReadonlyArray<NutritionAdvisorError.NutritionAdvisorError> = operations.flatMap((operation) => [
-  new BadRequest({ operation, status: 400, body }),
-  new BadRequest({ operation, detail: "the search term is blank" }),
-  new BadRequest({ operation }),
-  new ServerError({ operation, status: 503, retryAfter: 29.5, body }),
-  new ServerError({ operation, status: 500 }),
-  ...NutritionAdvisorError.ForbiddenReason.literals.map((reason) =>
-    new Forbidden({ operation, status: 403, reason, body })
-  ),
-  new MissingServiceId({ operation }),
-  new TooManyRequests({ operation, status: 429, retryAfter: 7, body }),
-  new TooManyRequests({ operation }),
-  ...TransportError.fields.reason.literals.flatMap((reason) => [
-    new TransportError({ operation, reason }),
-    new TransportError({ operation, reason, code: "ECONNREFUSED" })
-  ]),
-  ...UnexpectedResponse.fields.reason.literals.map((reason) =>
-    new UnexpectedResponse({ operation, status: 302, reason, body, issue })
-  ),
-  new LicenseKeyUnavailable({ detail: "the vault is closed" })
-])
+const errors = [...errorsOf("token"), ...errorsOf("search")]
 
 const titled = errors.map((error) => {
   const reason = "reason" in error ? ` ${error.reason}` : ""
