@@ -152,7 +152,7 @@ export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never
         const [, pathname = "/", search = ""] = /^([^?]*)(.*)$/.exec(request.url) ?? []
         const route = routeOf(options, pathname)
         if (page !== undefined && route.control !== undefined) {
-          const response = page.rejectionOf(request) ?? page.responseTo(core, request, route.control)
+          const response = page.responseTo(core, request, route.control)
           if (response !== undefined) return Effect.succeed(response)
         }
         const incoming = { method, pathname, search, headers, body: Http.receivedBytes(request) }

@@ -83,16 +83,13 @@ export const make = (options: Options) =>
     const listening = address._tag === "TcpAddress" ? address.hostname : undefined
     const mayEnter = guard(listening, options.allowedHosts ?? [])
 
-    /** Returns the response to a request that may use neither the page nor the controls, or undefined if it may. */
-    const rejectionOf = ({ headers, method }: HttpServerRequest.HttpServerRequest) =>
-      mayEnter({ method, host: headers["host"], origin: headers["origin"] }) ? undefined : forbidden
-
-    /** Returns the response to a request for the page, or undefined if it is for the controls. */
+    /** Returns the response to a request for the page or with a foreign origin, or undefined if it is for the controls. */
     const responseTo = (
       core: Core,
       { headers, method }: HttpServerRequest.HttpServerRequest,
       path: string
     ) => {
+      if (!mayEnter({ method, host: headers["host"], origin: headers["origin"] })) return forbidden
       switch (`${method} ${path}`) {
         case "GET ":
           return HttpServerResponse.empty({ status: 308, headers: { location: "simulator/" } })
@@ -108,5 +105,5 @@ export const make = (options: Options) =>
       }
     }
 
-    return { recorder: recorder(events), rejectionOf, responseTo }
+    return { recorder: recorder(events), responseTo }
   })
