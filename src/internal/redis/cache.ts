@@ -18,31 +18,18 @@ const releaseScript = `
 /** Redis accepts only whole numbers above zero. */
 const wholeMillis = (millis: number): number => Math.max(1, Math.ceil(millis))
 
-/** Whether a script wrote the entry. With the option `stringNumbers`, ioredis returns numbers as strings. */
-const wroteOf = (reply: unknown): Effect.Effect<boolean, SharedTokenCacheError> => {
-  switch (reply) {
-    case 1:
-    case "1":
-      return Effect.succeed(true)
-    case 0:
-    case "0":
-      return Effect.succeed(false)
-    default:
-      return unexpectedReply
+const replyAs =
+  (yes: ReadonlyArray<unknown>, no: ReadonlyArray<unknown>) =>
+  (reply: unknown): Effect.Effect<boolean, SharedTokenCacheError> => {
+    if (yes.includes(reply)) return Effect.succeed(true)
+    return no.includes(reply) ? Effect.succeed(false) : unexpectedReply
   }
-}
+
+/** Whether a script wrote the entry. With the option `stringNumbers`, ioredis returns numbers as strings. */
+const wroteOf = replyAs([1, "1"], [0, "0"])
 
 /** Whether a conditional SET took the lease. */
-const leasedOf = (reply: unknown): Effect.Effect<boolean, SharedTokenCacheError> => {
-  switch (reply) {
-    case "OK":
-      return Effect.succeed(true)
-    case null:
-      return Effect.succeed(false)
-    default:
-      return unexpectedReply
-  }
-}
+const leasedOf = replyAs(["OK"], [null])
 
 const entryOf = (reply: unknown): Effect.Effect<Option.Option<string>, SharedTokenCacheError> =>
   typeof reply === "string" ? Effect.succeed(Option.liftPredicate(reply, (text) => text !== "")) : unexpectedReply
