@@ -81,7 +81,8 @@ const make = (options: Options) =>
         Effect.interruptible(Effect.zipRight(Deferred.await(closing), Effect.suspend(() => closed(operation))))
       )
 
-    const mayRetry = () => {
+    /** Takes one retry from the budget, if there is one. */
+    const takeFromBudget = () => {
       // Rounded, because the sum of shares such as 0.2 may be slightly below 1.
       const isWithinBudget = Math.round(budget * 1e6) >= 1e6
       if (isWithinBudget) budget -= 1
@@ -92,7 +93,8 @@ const make = (options: Options) =>
     const attempt = <A>(call: Call<A>, retriesSoFar: number): Call<A> =>
       Effect.catchAll(call, (error) => {
         const requested = retryAfterMillis(error)
-        if (retriesSoFar === times || !isRetried(error) || requested > cap || !mayRetry()) return Effect.fail(error)
+        const canRetry = retriesSoFar < times && isRetried(error) && requested <= cap
+        if (!canRetry || !takeFromBudget()) return Effect.fail(error)
         const backoff = Math.min(cap, base * 2 ** retriesSoFar)
         return Random.next.pipe(
           Effect.flatMap((random) =>
