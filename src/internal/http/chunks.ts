@@ -28,6 +28,11 @@ export interface Chunks {
   readonly cancel: () => void
 }
 
+/** A stream of the web, of any realm or package. */
+export interface WebStream {
+  readonly getReader: () => unknown
+}
+
 interface Reader {
   readonly read: Chunks["next"]
   readonly cancel: () => Promise<void>
@@ -39,12 +44,15 @@ const ignoringErrors = (cancel: () => unknown) => () => {
   canceled().catch(constVoid)
 }
 
+/** Opens a web stream. */
+export const chunksOfWebStream = (stream: WebStream): Chunks => {
+  const reader = stream.getReader() as Reader
+  return { next: () => reader.read(), cancel: ignoringErrors(() => reader.cancel()) }
+}
+
 /** Opens a web stream, a Node stream or any async iterable. */
 export const chunksOf = (body: unknown): Chunks | undefined => {
-  if (hasMethod(body, "getReader")) {
-    const reader = body.getReader() as Reader
-    return { next: () => reader.read(), cancel: ignoringErrors(() => reader.cancel()) }
-  }
+  if (hasMethod(body, "getReader")) return chunksOfWebStream(body)
   if (!hasMethod(body, Symbol.asyncIterator)) return undefined
   const iterator = body[Symbol.asyncIterator]() as AsyncIterator<unknown>
   return {

@@ -3,7 +3,7 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { bytesOf, type Chunks, chunksOf, classOf, gather } from "./chunks.js"
+import { bytesOf, type Chunks, chunksOfWebStream, classOf, gather, type WebStream } from "./chunks.js"
 import type { Sendable } from "./dispatch.js"
 import { hasMethod } from "./hasMethod.js"
 
@@ -64,14 +64,12 @@ const fromForm = async (entries: FormEntries): Promise<Upload> => {
 const reading = (read: () => Promise<Upload>) => Effect.tryPromise({ try: read, catch: (thrown) => thrown })
 
 /** On interruption, the stream is canceled. */
-const fromStream = (open: () => Chunks | undefined): Effect.Effect<Upload, unknown> =>
+const fromStream = (stream: WebStream): Effect.Effect<Upload, unknown> =>
   Effect.suspend(() => {
     let chunks: Chunks | undefined
     const read = async () => {
-      chunks = open()
-      const { body } = chunks === undefined
-        ? { body: new Uint8Array() }
-        : await gather(chunks, Number.POSITIVE_INFINITY)
+      chunks = chunksOfWebStream(stream)
+      const { body } = await gather(chunks, Number.POSITIVE_INFINITY)
       return { bytes: body, contentType: undefined }
     }
     return Effect.onInterrupt(reading(read), () => Effect.sync(() => chunks?.cancel()))
@@ -90,7 +88,7 @@ const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefi
 const read = (content: unknown): Effect.Effect<Upload, unknown> | undefined => {
   if (isBlob(content)) return reading(() => fromBlob(content))
   if (isForm(content)) return reading(() => fromForm(content))
-  return hasMethod(content, "getReader") ? fromStream(() => chunksOf(content)) : undefined
+  return hasMethod(content, "getReader") ? fromStream(content) : undefined
 }
 
 /** Returns a body that every client can send. If it has to be read into memory, `wrap` maps the error, and can add a timeout. */
