@@ -45,7 +45,7 @@ export const make = (
   })
 
 /**
- * {@link make} as a layer. Fails with ConfigurationError if a setting is invalid.
+ * {@link make} as a layer. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category layers

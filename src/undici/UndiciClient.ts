@@ -103,8 +103,8 @@ const loadUndici = Effect.tryPromise({
 )
 
 /**
- * Creates a client with a connection pool per origin. The connections are closed with the scope. Fails with ConfigurationError if a
- * setting is invalid, if @effect/platform-node is not installed, or if the runtime is Bun.
+ * Creates a client with a connection pool per origin. The connections are closed with the scope. Fails with ConfigurationError if an
+ * option is invalid, if @effect/platform-node is not installed, or if the runtime is Bun.
  *
  * @since 1.0.0
  * @category constructors
@@ -126,7 +126,7 @@ export const make = (
   })
 
 /**
- * Provides a client with a connection pool per origin. Building the layer opens no connection. Fails with ConfigurationError if a setting
+ * Provides a client with a connection pool per origin. Building the layer opens no connection. Fails with ConfigurationError if an option
  * is invalid, if @effect/platform-node is not installed, or if the runtime is Bun.
  *
  * @example
