@@ -129,10 +129,9 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
 }
 
 const parseLicenseKey = (licenseKey: LicenseKeySource, field: string) => {
-  const isReadable = Redacted.isRedacted(licenseKey) || Effect.isEffect(licenseKey)
   const checked = Redacted.isRedacted(licenseKey)
     ? checkLicenseKey(licenseKey)
-    : check(field, [isReadable, "must be a Redacted or an Effect that returns one"])
+    : check(field, [Effect.isEffect(licenseKey), "must be a Redacted or an Effect that returns one"])
   return Either.map(checked, () => licenseKey)
 }
 
@@ -248,11 +247,8 @@ export const clientDeclarations = { ...exchangeDeclarations, ...dataDeclarations
 export const sharedClientDeclarations = { ...clientDeclarations, ...sharingDeclarations }
 
 /** Parses the options of one part. Each part of a custom composition accepts the options of the whole client. */
-const parsePart: typeof parseKnown = (declarations, options, prefix) =>
-  Either.flatMap(
-    rejectUnknown(options, sharedClientDeclarations, prefix),
-    () => parseKnown(declarations, options, prefix)
-  )
+const parsePart: typeof parseKnown = (declarations, options) =>
+  Either.flatMap(rejectUnknown(options, sharedClientDeclarations), () => parseKnown(declarations, options))
 
 /** Adds the default headers of each data request: one object, because `request/authorized` compares it by identity. */
 const withDataHeaders = <S extends Parsed<typeof dataDeclarations>>(settings: S) => {

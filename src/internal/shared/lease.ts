@@ -16,7 +16,7 @@ import * as Waits from "./waits.js"
 type Token = AccessToken.AccessToken
 
 /** What one replica needs to get one token. Times are in milliseconds. */
-export interface Acquisition {
+interface Acquisition {
   readonly entry: LeasedEntry
   /** The time at which it stops waiting for a peer, on the monotonic clock. */
   readonly waitsUntil: number
