@@ -1,4 +1,4 @@
-/** Problems between client and service that users of other clients reported: see test/reports.md. */
+/** Problems between client and service that users of other clients reported: see test/repository/reports.md. */
 import { inspect } from "node:util"
 import { expect, it } from "@effect/vitest"
 import { Either } from "effect"
