@@ -7,14 +7,14 @@
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import { isRetryable, retryAfterMillis } from "./internal/errors/retry.js"
 import { closed } from "./internal/errors/transportErrors.js"
 import { checkValue, parseMillisOrZero } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import { retries } from "./internal/resilience/metrics.js"
-import { wrapAdvisor } from "./internal/resilience/wrapAdvisor.js"
+import { wrapAdvisor, wrapperLayer } from "./internal/resilience/wrapAdvisor.js"
 import { onClose } from "./internal/runtime/onClose.js"
 import { NutritionAdvisor } from "./NutritionAdvisor.js"
 import { type ConfigurationError, type NutritionAdvisorError, type Operation } from "./NutritionAdvisorError.js"
@@ -120,4 +120,4 @@ const make = (options: Options) =>
  * @category layers
  */
 export const layer = (options: Options = {}): Layer.Layer<NutritionAdvisor, ConfigurationError, NutritionAdvisor> =>
-  Layer.fresh(Layer.scoped(NutritionAdvisor, make(options)))
+  wrapperLayer(make(options))

@@ -6,7 +6,7 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import { ownError } from "./internal/errors/ownError.js"
 import { checkValue, parseCount, toMillis } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
@@ -16,6 +16,7 @@ import { cachedSearches } from "./internal/resilience/metrics.js"
 import * as InFlight from "./internal/resilience/searchCache/inFlight.js"
 import * as Payloads from "./internal/resilience/searchCache/payloads.js"
 import { searchKey } from "./internal/resilience/searchCache/searchKey.js"
+import { wrapperLayer } from "./internal/resilience/wrapAdvisor.js"
 import { monotonicMillis } from "./internal/runtime/clock.js"
 import { onClose } from "./internal/runtime/onClose.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
@@ -92,4 +93,4 @@ const make = (options: Options) =>
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<NutritionAdvisor, ConfigurationError, NutritionAdvisor> =>
-  Layer.fresh(Layer.scoped(NutritionAdvisor, make(options)))
+  wrapperLayer(make(options))

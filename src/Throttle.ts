@@ -6,13 +6,13 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import { checkValue, parseCount, parseMillis, parseMillisOrZero } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import { heldRequests } from "./internal/resilience/metrics.js"
 import { makePace } from "./internal/resilience/throttle/pace.js"
 import * as Queue from "./internal/resilience/throttle/queue.js"
-import { wrapAdvisor } from "./internal/resilience/wrapAdvisor.js"
+import { wrapAdvisor, wrapperLayer } from "./internal/resilience/wrapAdvisor.js"
 import { NutritionAdvisor } from "./NutritionAdvisor.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
@@ -76,4 +76,4 @@ const make = (options: Options) =>
  * @category layers
  */
 export const layer = (options: Options = {}): Layer.Layer<NutritionAdvisor, ConfigurationError, NutritionAdvisor> =>
-  Layer.fresh(Layer.scoped(NutritionAdvisor, make(options)))
+  wrapperLayer(make(options))

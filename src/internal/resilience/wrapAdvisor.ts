@@ -1,6 +1,8 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as Effect from "effect/Effect"
-import type { Service } from "../../NutritionAdvisor.js"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { NutritionAdvisor, type Service } from "../../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { DataOperation } from "../errors/dataOperation.js"
 import { searchAsOf } from "../request/decode.js"
@@ -27,3 +29,8 @@ export const wrapAdvisor = (advisor: Service, wrap: Wrap): Service => {
     )
   }
 }
+
+/** The layer of a wrapper. It isn't memoized, so that one layer that wraps two clients has a state for each of them. */
+export const wrapperLayer = <E, R>(
+  make: Effect.Effect<Service, E, R>
+): Layer.Layer<NutritionAdvisor, E, Exclude<R, Scope.Scope>> => Layer.fresh(Layer.scoped(NutritionAdvisor, make))
