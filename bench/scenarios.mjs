@@ -204,7 +204,7 @@ export const clients = async ({ isQuick, libraries, log }) => {
         name,
         (bytes / 1024).toFixed(1),
         opening.toFixed(0),
-        search.toFixed(0),
+        kind === "fiber" ? "" : search.toFixed(0),
         isQuick ? "" : (100 * idleShare).toFixed(2)
       ])
     }
