@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Operation } from "../../NutritionAdvisorError.js"
+import type { Reply, Service } from "../Simulator.js"
 import { faults } from "./fault.js"
-import type { Reply, Service } from "./model.js"
 import { problem } from "./responses.js"
 
 /** All calls that control the simulator. */

@@ -1,6 +1,6 @@
 /** Everything that can go wrong at the service, by name. */
 import type { Operation } from "../../NutritionAdvisorError.js"
-import type { Reply, SimulatedResponse } from "./model.js"
+import type { Reply, SimulatedResponse } from "../Simulator.js"
 
 /**
  * Returns a response instead of the service. It can call `respond` to get the response of the service. With `revokedToo`, that response

@@ -6,7 +6,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Reply, SimulatedResponse } from "./model.js"
+import type { Reply, SimulatedResponse } from "../Simulator.js"
 
 /** A response that ends the call. */
 export type FinalResponse = Exclude<SimulatedResponse, "hang">

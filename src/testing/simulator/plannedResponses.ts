@@ -1,6 +1,6 @@
 import { Operation } from "../../NutritionAdvisorError.js"
+import type { SimulatedResponse, State } from "../Simulator.js"
 import type { FaultResponse } from "./fault.js"
-import type { SimulatedResponse, State } from "./model.js"
 
 /** A response that a request gets instead of the service's own. */
 export interface PlannedResponse {

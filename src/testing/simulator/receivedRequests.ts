@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { SeenRequest } from "./model.js"
+import type { SeenRequest } from "../Simulator.js"
 
 const keptAtMost = 1_000
 

@@ -1,8 +1,8 @@
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import type { Options, Reply, Route, SeenRequest, SimulatedResponse } from "../Simulator.js"
 import { foodIndex } from "./foodIndex.js"
 import { type Food, foods as everyday } from "./foods.js"
-import type { Options, Reply, Route, SeenRequest, SimulatedResponse } from "./model.js"
 import { decodedKey } from "./routes.js"
 import { isAccepted, type Tokens } from "./tokens.js"
 

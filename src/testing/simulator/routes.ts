@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { Operation } from "../../NutritionAdvisorError.js"
-import type { Options } from "./model.js"
+import type { Options } from "../Simulator.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 

@@ -1,4 +1,4 @@
-import type { Options } from "./model.js"
+import type { Options } from "../Simulator.js"
 
 /** The license key that the simulator accepts by default. */
 export const demoKey = "demo-key-7f3a"
