@@ -19,11 +19,11 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as NutritionAdvisorError from "../NutritionAdvisorError.js"
-import { Core, respond } from "./simulator/core.js"
 import type { Fault } from "./simulator/fault.js"
 import type { Food } from "./simulator/foods.js"
 import * as Http from "./simulator/http.js"
-import { checkRoutes, routeOf } from "./simulator/routes.js"
+import { checkRoutes, destinationOf } from "./simulator/routes.js"
+import { respond, SimulatedService } from "./simulator/simulatedService.js"
 import { demoKey } from "./simulator/tokens.js"
 
 /**
@@ -298,19 +298,19 @@ export const expectExchanges = (expected: number): Effect.Effect<void, never, Si
 export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | HttpClient.HttpClient> =>
   Layer.effectContext(
     Effect.map(checkRoutes(options), () => {
-      const core = new Core(options, "simulated")
+      const service = new SimulatedService(options, "simulated")
       const client = HttpClient.make((request, { pathname, search }) => {
         const { body, headers, method } = request
         return Effect.flatMap(
           respond(
-            core,
+            service,
             { method, pathname, search, headers, body: Http.sentBytes(body) },
-            routeOf(options, pathname)
+            destinationOf(options, pathname)
           ),
           (response) => Http.clientResponse(request, response)
         )
       })
-      return Context.make(Simulator, core.service).pipe(Context.add(HttpClient.HttpClient, client))
+      return Context.make(Simulator, service.controls).pipe(Context.add(HttpClient.HttpClient, client))
     })
   )
 
@@ -331,22 +331,22 @@ export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never
       // After a restart, a simulator must issue other tokens than before: clients would take an equal one for an unchanged token.
       const series = `simulated-${crypto.randomUUID().slice(0, 8)}`
       const page = options.controls === true ? yield* makePage(options) : undefined
-      const core = new Core(options, series, page?.recorder)
+      const service = new SimulatedService(options, series, page?.recorder)
 
       const served = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const { headers, method } = request
         const [, pathname = "/", search = ""] = /^([^?]*)(.*)$/.exec(request.url) ?? []
-        const route = routeOf(options, pathname)
-        if (page !== undefined && route.control !== undefined) {
-          const response = page.responseTo(core, request, route.control)
+        const destination = destinationOf(options, pathname)
+        if (page !== undefined && destination.control !== undefined) {
+          const response = page.responseTo(service, request, destination.control)
           if (response !== undefined) return Effect.succeed(response)
         }
         const incoming = { method, pathname, search, headers, body: Http.receivedBytes(request) }
-        return Effect.map(Effect.interruptible(respond(core, incoming, route)), Http.serverResponse)
+        return Effect.map(Effect.interruptible(respond(service, incoming, destination)), Http.serverResponse)
       })
 
       return Layer.merge(
-        Layer.succeed(Simulator, core.service),
+        Layer.succeed(Simulator, service.controls),
         HttpServer.serve(served).pipe(HttpMiddleware.withTracerDisabledWhen(constTrue))
       )
     })

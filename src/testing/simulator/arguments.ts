@@ -1,7 +1,7 @@
 /** The command line of the simulator. */
 import * as Either from "effect/Either"
 import { parseArguments } from "../../internal/options/arguments.js"
-import { controls } from "./controls.js"
+import { controlRoutes } from "./controlRoutes.js"
 
 /** What `--help` prints. */
 export const usage = `Usage: effect-nutrition-advisor-simulator [options]
@@ -19,7 +19,7 @@ Serves a simulated Nutrition Advisor API until it is stopped.
 GET /simulator/ is a page that shows the calls live.
 To control it from a test:
 
-${controls.map((control) => `  ${control}`).join("\n")}`
+${controlRoutes.map((route) => `  ${route}`).join("\n")}`
 
 const isNotBlank = (text: string) => text.trim() !== ""
 

@@ -1,71 +1,54 @@
-/** Controls the simulator over HTTP, for test suites that are not written with Effect. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import { Operation } from "../../NutritionAdvisorError.js"
-import type { Reply, Service } from "../Simulator.js"
-import { faults } from "./fault.js"
-import { problem } from "./responses.js"
+import type { Service } from "../Simulator.js"
+import { faults, responseOfFault } from "./fault.js"
+import type { SimulatedService } from "./simulatedService.js"
 
-/** All calls that control the simulator. */
-export const controls: ReadonlyArray<string> = [
-  "GET /simulator/counters",
-  "GET /simulator/state",
-  "POST /simulator/revoke",
-  "POST /simulator/provoke/{operation}/{fault}?times=1",
-  "POST /simulator/recover",
-  "POST /simulator/token-lifetime?seconds=30",
-  "POST /simulator/latency/{operation}?millis=200"
-]
+const shownTokens = 100
 
-const isOperation = Schema.is(Operation)
-
-const invalid = (message: string) => Effect.succeed(problem(400, message))
-
-const notFound = (message: string) => Effect.succeed(problem(404, message))
-
-/** Returns the response to a call at a path below `/simulator`, such as "/counters": the counters, the state, or why the call was rejected. */
-export const control = (simulator: Service, method: string, path: string, search: string): Effect.Effect<Reply> => {
-  const query = new URLSearchParams(search)
-  const [, change, operation, fault, ...more] = path.split("/")
-  const countersAfter = (effect: Effect.Effect<void>): Effect.Effect<Reply> =>
-    Effect.map(Effect.zipRight(effect, simulator.counters), (body) => ({ status: 200, body }))
-
-  const provoke = (operation: Operation) => {
-    const known = faults[operation].find((name) => name === fault)
-    const times = query.get("times")
-    if (known === undefined) return notFound(`the faults of ${operation} are ${faults[operation].join(", ")}`)
-    return times === null || /^[1-9]\d{0,3}$/.test(times)
-      ? countersAfter(simulator.provoke(operation, known, times === null ? undefined : Number(times)))
-      : invalid("times must be a whole number from 1 to 9999")
+/** Creates the controls and counters for tests. */
+export const makeControls = (service: SimulatedService): Service => {
+  const { latency, planned, received, responses, tokens } = service
+  return {
+    revoke: Effect.map(Clock.currentTimeMillis, (now) => {
+      const revoked = tokens.revoke(now)
+      service.recorder?.revoked(revoked, now)
+    }),
+    provoke: (operation, fault, times) =>
+      Effect.suspend(() => {
+        const response = responseOfFault(operation, fault)
+        if (response === undefined) {
+          return Effect.dieMessage(
+            `The simulator has no fault ${fault} for ${operation} calls. It has ${faults[operation].join(", ")}.`
+          )
+        }
+        if (times === undefined) planned.setAlways(operation, { response, fault })
+        else planned.addNext(operation, Array.from({ length: times }, () => ({ response, fault })))
+        return Effect.void
+      }),
+    recover: Effect.sync(() => planned.clear()),
+    respondNext: (operation, ...responses) =>
+      Effect.sync(() => planned.addNext(operation, responses.map((response) => ({ response, fault: null })))),
+    respondAlways: (operation, response) =>
+      Effect.sync(() => planned.setAlways(operation, response === undefined ? undefined : { response, fault: null })),
+    setTokenLifetime: (seconds) => Effect.sync(() => void (tokens.lifetime = seconds)),
+    setLatency: (operation, duration) => Effect.sync(() => void (latency[operation] = duration)),
+    setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),
+    setCustomerId: (id) => Effect.sync(() => tokens.setCustomerId(id)),
+    state: Effect.map(Clock.currentTimeMillis, (now) => ({
+      tokens: tokens.accepted(now).slice(-shownTokens).map(
+        ({ expiresAt, number, receivedAt }) => ({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) })
+      ),
+      faults: planned.remaining()
+    })),
+    counters: Effect.sync(() => ({
+      exchanges: received.counted.token,
+      exchangesAtOnce: received.exchangesAtOnce,
+      rejections: responses.rejections,
+      requests: received.counted.request,
+      searches: received.counted.search,
+      tokensIssued: tokens.issued.size
+    })),
+    requests: Effect.sync(() => [...received.last])
   }
-
-  const setTokenLifetime = (seconds: string) =>
-    /^\d{1,9}(\.\d{1,9})?$/.test(seconds) && Number(seconds) > 0
-      ? countersAfter(simulator.setTokenLifetime(Number(seconds)))
-      : invalid("seconds must be a number above 0")
-
-  const setLatency = (operation: Operation, millis: string) =>
-    /^\d{1,7}$/.test(millis)
-      ? countersAfter(simulator.setLatency(operation, Number(millis)))
-      : invalid("millis must be a whole number from 0 to 9999999")
-
-  switch (`${method} ${path}`) {
-    case "GET /counters":
-    case "HEAD /counters":
-      return countersAfter(Effect.void)
-    case "GET /state":
-    case "HEAD /state":
-      return Effect.map(simulator.state, (body) => ({ status: 200, body }))
-    case "POST /revoke":
-      return countersAfter(simulator.revoke)
-    case "POST /recover":
-      return countersAfter(simulator.recover)
-    case "POST /token-lifetime":
-      return setTokenLifetime(query.get("seconds") ?? "")
-  }
-  if (method === "POST" && isOperation(operation) && more.length === 0) {
-    if (change === "latency" && fault === undefined) return setLatency(operation, query.get("millis") ?? "")
-    if (change === "provoke" && fault !== undefined) return provoke(operation)
-  }
-  return notFound(`try ${controls.join(", ")}`)
 }

@@ -6,6 +6,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { withoutBody } from "../../internal/http/dispatch.js"
 import type { Reply, SimulatedResponse } from "../Simulator.js"
 
 /** A response that ends the call. */
@@ -23,8 +24,6 @@ const headersOf = ({ body, headers }: Reply): Record<string, string> => {
   const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)
   return { ...(isJson ? { "content-type": "application/json" } : {}), ...headers }
 }
-
-const isBodiless = ({ status }: Reply) => [204, 205, 304].includes(status)
 
 const cutShort = Stream.concat(Stream.make(new Uint8Array([123])), Stream.fail("the connection is dropped"))
 
@@ -62,7 +61,7 @@ export const clientResponse = (
   if (response === "cut-short") {
     return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(Stream.toReadableStream(cutShort))))
   }
-  const body = isBodiless(response) ? null : bytesOf(response.body)
+  const body = withoutBody.has(response.status) ? null : bytesOf(response.body)
   const length = body === null ? {} : { "content-length": String(body.length) }
   const headers = { ...length, ...headersOf(response) }
   return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(body, { status: response.status, headers })))
@@ -75,7 +74,7 @@ export const serverResponse = (response: FinalResponse): HttpServerResponse.Http
   }
   const { status } = response
   const headers = headersOf(response)
-  if (isBodiless(response)) return HttpServerResponse.empty({ status, headers })
+  if (withoutBody.has(response.status)) return HttpServerResponse.empty({ status, headers })
   return HttpServerResponse.uint8Array(bytesOf(response.body), {
     status,
     headers,

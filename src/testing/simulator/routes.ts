@@ -8,7 +8,8 @@ const tokenRoute = "/token-cache/(?:nutrition-advisor/oauth/(?:licence|token)|un
 
 const exchangePath = new RegExp(`^/v2${tokenRoute}([^/]+)$`)
 
-export interface Route {
+/** What a request is for. */
+export interface Destination {
   readonly operation: Operation
   /** Without the path prefix, or undefined if the path doesn't have it. */
   readonly path: string | undefined
@@ -44,7 +45,7 @@ const favicon = "/favicon.ico"
 const controlOf = (path: string, pathname: string): string | undefined =>
   pathname === favicon ? "/icon.svg" : /^\/simulator(\/.*|)$/.exec(path)?.[1]
 
-export const routeOf = ({ controls = false, pathPrefix = "" }: Options, pathname: string): Route => {
+export const destinationOf = ({ controls = false, pathPrefix = "" }: Options, pathname: string): Destination => {
   const path = pathname.startsWith(pathPrefix) ? pathname.slice(pathPrefix.length) : undefined
   const keySegment = exchangePath.exec(path ?? "")?.[1]
   const operation = keySegment !== undefined ? "token" : path === searchPath ? "search" : "request"

@@ -5,10 +5,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import type { Options } from "../../Simulator.js"
-import type { Core } from "../core.js"
 import { faults } from "../fault.js"
 import * as Http from "../http.js"
 import { problem } from "../responses.js"
+import type { SimulatedService } from "../simulatedService.js"
 import { assemble } from "./document.js"
 import { Events } from "./events.js"
 import { guard } from "./guard.js"
@@ -52,7 +52,7 @@ const policyOf = (page: string) =>
 const placeOfSettings = "<script type=\"application/json\" id=\"settings\">"
 
 /** The page, with the initial values of its controls in a data block. The browser doesn't run it, and no string in it can close it. */
-const documentOf = ({ latency, tokens }: Core) => {
+const documentOf = ({ latency, tokens }: SimulatedService) => {
   const html = assemble(new URL("./assets/page.html", import.meta.url))
   const settings = { faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }
   const shown = JSON.stringify(settings).replaceAll("<", "\\u003c")
@@ -85,7 +85,7 @@ export const make = (options: Options) =>
 
     /** Returns the response to a request for the page or with a foreign origin, or undefined if it is for the controls. */
     const responseTo = (
-      core: Core,
+      service: SimulatedService,
       { headers, method }: HttpServerRequest.HttpServerRequest,
       path: string
     ) => {
@@ -95,7 +95,7 @@ export const make = (options: Options) =>
           return HttpServerResponse.empty({ status: 308, headers: { location: "simulator/" } })
         case "GET /":
         case "HEAD /":
-          return documentOf(core)
+          return documentOf(service)
         case "GET /icon.svg":
           return icon
         case "GET /events":

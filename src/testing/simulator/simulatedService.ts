@@ -1,18 +1,17 @@
 import * as Headers from "@effect/platform/Headers"
-import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest, Service, SimulatedResponse } from "../Simulator.js"
-import { control } from "./controls.js"
-import { faults, responseOfFault } from "./fault.js"
+import { respondToControl } from "./controlRoutes.js"
+import { makeControls } from "./controls.js"
 import type { FinalResponse } from "./http.js"
 import { PlannedResponses } from "./plannedResponses.js"
 import { ReceivedRequests } from "./receivedRequests.js"
 import { problem, Responses } from "./responses.js"
-import { type Route, withoutKeys } from "./routes.js"
+import { type Destination, withoutKeys } from "./routes.js"
 import { type IssuedToken, Tokens } from "./tokens.js"
 
 /** A request, as an HttpClient or an HttpServer passes it in. */
@@ -36,74 +35,31 @@ export interface Recorder {
   ) => Effect.Effect<A>
 }
 
-const shownTokens = 100
-
-/** The controls and counters for tests. */
-const serviceOf = (core: Core): Service => {
-  const { latency, planned, received, responses, tokens } = core
-  return {
-    revoke: Effect.map(Clock.currentTimeMillis, (now) => {
-      const revoked = tokens.revoke(now)
-      core.recorder?.revoked(revoked, now)
-    }),
-    provoke: (operation, fault, times) =>
-      Effect.suspend(() => {
-        const response = responseOfFault(operation, fault)
-        if (response === undefined) {
-          return Effect.dieMessage(
-            `The simulator has no fault ${fault} for ${operation} calls. It has ${faults[operation].join(", ")}.`
-          )
-        }
-        if (times === undefined) planned.setAlways(operation, { response, fault })
-        else planned.addNext(operation, Array.from({ length: times }, () => ({ response, fault })))
-        return Effect.void
-      }),
-    recover: Effect.sync(() => planned.clear()),
-    respondNext: (operation, ...responses) =>
-      Effect.sync(() => planned.addNext(operation, responses.map((response) => ({ response, fault: null })))),
-    respondAlways: (operation, response) =>
-      Effect.sync(() => planned.setAlways(operation, response === undefined ? undefined : { response, fault: null })),
-    setTokenLifetime: (seconds) => Effect.sync(() => void (tokens.lifetime = seconds)),
-    setLatency: (operation, duration) => Effect.sync(() => void (latency[operation] = duration)),
-    setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),
-    setCustomerId: (id) => Effect.sync(() => tokens.setCustomerId(id)),
-    state: Effect.map(Clock.currentTimeMillis, (now) => ({
-      tokens: tokens.accepted(now).slice(-shownTokens).map(
-        ({ expiresAt, number, receivedAt }) => ({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) })
-      ),
-      faults: planned.remaining()
-    })),
-    counters: Effect.sync(() => ({
-      exchanges: received.counted.token,
-      exchangesAtOnce: received.exchangesAtOnce,
-      rejections: responses.rejections,
-      requests: received.counted.request,
-      searches: received.counted.search,
-      tokensIssued: tokens.issued.size
-    })),
-    requests: Effect.sync(() => [...received.last])
-  }
-}
-
 /** The simulated service, apart from how requests reach it. `series` is a part of each token. There is a recorder if there is a page. */
-export class Core {
+export class SimulatedService {
   readonly tokens: Tokens
   readonly responses: Responses
   readonly received = new ReceivedRequests()
   readonly planned = new PlannedResponses()
   readonly latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
-  readonly service: Service
+  readonly controls: Service
 
   constructor(readonly options: Options, series: string, readonly recorder?: Recorder) {
     this.tokens = new Tokens(options, series, (token) => recorder?.issued(token))
     this.responses = new Responses(this.tokens, options)
-    this.service = serviceOf(this)
+    this.controls = makeControls(this)
   }
 }
 
-const requestOf = ({ options, tokens }: Core, incoming: Incoming, route: Route, body: Uint8Array, at: number) => {
+const requestOf = (
+  { options, tokens }: SimulatedService,
+  incoming: Incoming,
+  destination: Destination,
+  body: Uint8Array,
+  at: number
+) => {
   const { headers, method, pathname, search } = incoming
-  const { operation, path } = route
+  const { operation, path } = destination
   const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
   const authorization = Option.map(Headers.get(headers, "authorization"), Redacted.make)
   // Without a token and a body, it may be an exchange at a wrong address, and its path may contain the license key.
@@ -122,14 +78,18 @@ const requestOf = ({ options, tokens }: Core, incoming: Incoming, route: Route, 
   } satisfies SeenRequest
 }
 
-const responseTo = (core: Core, incoming: Incoming, route: Route): Effect.Effect<FinalResponse> =>
+const responseTo = (
+  service: SimulatedService,
+  incoming: Incoming,
+  destination: Destination
+): Effect.Effect<FinalResponse> =>
   Effect.gen(function*() {
-    const { latency, received, recorder, responses, tokens } = core
-    const { keySegment, operation, path } = route
+    const { latency, received, recorder, responses, tokens } = service
+    const { keySegment, operation, path } = destination
     const clock = yield* Effect.clock
-    const request = requestOf(core, incoming, route, yield* incoming.body, clock.unsafeCurrentTimeMillis())
+    const request = requestOf(service, incoming, destination, yield* incoming.body, clock.unsafeCurrentTimeMillis())
     received.add(request)
-    const planned = core.planned.take(operation)
+    const planned = service.planned.take(operation)
     const ownResponse = (revokedToo = false) => {
       const now = { ...request, at: clock.unsafeCurrentTimeMillis() }
       if (path === undefined) return problem(404, "no such route")
@@ -146,8 +106,14 @@ const responseTo = (core: Core, incoming: Incoming, route: Route): Effect.Effect
   })
 
 /** The response to a request, from a control or from the service. */
-export const respond = (core: Core, incoming: Incoming, route: Route): Effect.Effect<FinalResponse> => {
-  if (route.control !== undefined) return control(core.service, incoming.method, route.control, incoming.search)
-  const response = responseTo(core, incoming, route)
-  return route.operation === "token" ? core.received.duringExchange(response) : response
+export const respond = (
+  service: SimulatedService,
+  incoming: Incoming,
+  destination: Destination
+): Effect.Effect<FinalResponse> => {
+  if (destination.control !== undefined) {
+    return respondToControl(service.controls, incoming.method, destination.control, incoming.search)
+  }
+  const response = responseTo(service, incoming, destination)
+  return destination.operation === "token" ? service.received.duringExchange(response) : response
 }
