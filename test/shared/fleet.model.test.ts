@@ -1,8 +1,8 @@
 /** Random histories of a fleet. RUNS=10 plays a hundred; a failure names its seed, and SEED= plays that one. */
 import { describe, expect, it } from "vitest"
 import { runs } from "../support/doubles/runs.js"
-import { type FleetPlan, play } from "../support/fleet/history.js"
-import * as PlainCrypto from "../support/fleet/PlainCrypto.js"
+import { type FleetPlan, play } from "./fleet/history.js"
+import * as PlainCrypto from "./fleet/PlainCrypto.js"
 
 const minute = 60_000
 

@@ -1,4 +1,4 @@
-/** Replicas in their own processes, over a real Redis: what they cost is what the simulation in test/support/fleet says. */
+/** Replicas in their own processes, over a real Redis: what they cost is what the simulation in test/shared/fleet says. */
 import { expect } from "@effect/vitest"
 import { Clock, Effect, Redacted } from "effect"
 import * as ProcessFleet from "./fleet/ProcessFleet.js"

@@ -1,5 +1,5 @@
 /** A history of a fleet, drawn from a seed: what happens to replicas, service and cache, and what must hold whatever happens. */
-import { seeded } from "../doubles/runtime.js"
+import { seeded } from "../../support/doubles/runtime.js"
 import { SimulatedFleet } from "./SimulatedFleet.js"
 
 const second = 1_000

@@ -10,11 +10,11 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
-import { describeExit } from "../doubles/describeExit.js"
-import * as ManualClock from "../doubles/ManualClock.js"
-import { seeded } from "../doubles/runtime.js"
-import { SteppedScheduler } from "../model/SteppedScheduler.js"
-import { VirtualTime } from "../model/VirtualTime.js"
+import { describeExit } from "../../support/doubles/describeExit.js"
+import * as ManualClock from "../../support/doubles/ManualClock.js"
+import { seeded } from "../../support/doubles/runtime.js"
+import { SteppedScheduler } from "../../support/model/SteppedScheduler.js"
+import { VirtualTime } from "../../support/model/VirtualTime.js"
 import * as PlainCrypto from "./PlainCrypto.js"
 import { SimulatedCache } from "./SimulatedCache.js"
 import { SimulatedService } from "./SimulatedService.js"

@@ -1,7 +1,7 @@
 /** The service of a fleet: a token route that can be down or hang, tokens that can be revoked, and searches. */
 import { Clock, Effect, Redacted } from "effect"
 import { AccessToken, NutritionAdvisorError, type TokenIssuer } from "effect-nutrition-advisor"
-import type { VirtualTime } from "../model/VirtualTime.js"
+import type { VirtualTime } from "../../support/model/VirtualTime.js"
 
 interface Issued {
   readonly diesAt: number

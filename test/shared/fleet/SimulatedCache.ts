@@ -1,7 +1,7 @@
 /** The cache of a fleet: it counts calls by the second, and can be slow, broken, or out of reach for some. */
 import { Effect, Layer } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
-import type { VirtualTime } from "../model/VirtualTime.js"
+import type { VirtualTime } from "../../support/model/VirtualTime.js"
 
 const unavailable = new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code: "ECONNREFUSED" })
 
