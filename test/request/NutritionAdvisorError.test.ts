@@ -212,6 +212,14 @@ describe("guards of errors", () => {
     expect(lists).toEqual([["Defect", ...passing].sort(), ["Defect", ...passing].sort()])
   })
 
+  it("ForbiddenReason: ops/alerts.yml has an alert, and says what to do, for each reason that an operator can act on", async () => {
+    const rules = await readFile(new URL("../../ops/alerts.yml", import.meta.url), "utf8")
+    const ofOthers = ["KeyRejected", "BodyNotReplayable"]
+    const reasons = NutritionAdvisorError.ForbiddenReason.literals.filter((reason) => !ofOthers.includes(reason)).sort()
+    expect(/rejections_total\{outcome=~"(.*?)"/.exec(rules)?.[1]?.split("|").sort()).toEqual(reasons)
+    expect(reasons.filter((reason) => !new RegExp(`\\d\\. ${reason}: `).test(rules))).toEqual([])
+  })
+
   it("guards reject errors of other packages, whatever their tag", () => {
     const foreign = Object.assign(new Error("no answer"), { _tag: "TransportError", operation: "search" })
     const values = [foreign, undefined, null, "TransportError"]

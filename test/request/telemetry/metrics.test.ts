@@ -35,7 +35,9 @@ const test = arranged(Simulator.Simulator, advisor)
 
 const tags = NutritionAdvisorError.errors.map(({ _tag }) => _tag)
 
-const rejections = ["RejectedAgain", "TokenUnchanged", "CoolingDown", "BodyNotReplayable", "AcceptedAfterRenewal"]
+const { literals: reasons } = NutritionAdvisorError.ForbiddenReason
+
+const rejections = [...reasons.filter((reason) => reason !== "KeyRejected"), "AcceptedAfterRenewal"]
 
 /** The labels of each counter that are zero when a client is built. */
 const initial: Readonly<Record<string, ReadonlyArray<Labels>>> = {
