@@ -1,86 +1,21 @@
 import * as Headers from "@effect/platform/Headers"
-import * as HttpClient from "@effect/platform/HttpClient"
-import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { NutritionAdvisor, type SearchOptions, type Service } from "../../NutritionAdvisor.js"
-import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import type { SharedTokenCache } from "../../SharedTokenCache.js"
 import * as TokenProvider from "../../TokenProvider.js"
-import { toPlatform } from "../http/platform/wholeResponse.js"
-import * as Send from "../http/send.js"
-import * as ServiceResponse from "../http/serviceResponse.js"
-import * as Timeouts from "../http/timeouts.js"
+import * as TokenStore from "../../TokenStore.js"
 import type { RunInBackground } from "../runtime/background.js"
 import * as Background from "../runtime/background.js"
 import type * as Settings from "../settings/settings.js"
-import { serverAttributes } from "../telemetry/span.js"
-import * as Authorized from "./authorized.js"
-import * as Build from "./build.js"
-import { makeDecode } from "./decode.js"
-import * as Metrics from "./metrics.js"
-import { makeRunner } from "./run.js"
-import { withNormalizedOptions } from "./searchOptions.js"
-import * as TokenSource from "./tokenSource.js"
-
-const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
-
-/** Creates the calls of a client. */
-const makeService = (
-  settings: Settings.DataSettings,
-  tokens: TokenProvider.Service,
-  run: RunInBackground
-): Effect.Effect<Service, never, HttpClient.HttpClient | Scope.Scope> =>
-  Effect.gen(function*() {
-    const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
-    const send = Send.make(yield* HttpClient.HttpClient, timeouts)
-    const authorized = Authorized.make(settings, tokens, send)
-    const server = serverAttributes(settings.baseUrl)
-    const runSearch = makeRunner("search", server)
-    const runRequest = makeRunner("request", server)
-    Metrics.start()
-
-    /** The request is built at once: an option that is an iterator could not be read again. */
-    const searchWith = <A, R>(
-      term: string,
-      given: SearchOptions | undefined,
-      decode: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
-    ) => {
-      const built = withNormalizedOptions(given, (options) => Build.search(settings, term, options))
-      return runSearch(
-        searchAttributes,
-        (context) => Effect.flatMap(built, (request) => Effect.flatMap(authorized(context, request), decode))
-      )
-    }
-
-    const execute = (request: HttpClientRequest.HttpClientRequest) =>
-      runRequest({ "http.request.method": request.method }, (context) =>
-        Build.request(settings, request).pipe(
-          Effect.flatMap((built) =>
-            Effect.map(
-              authorized(context, built),
-              (response) => toPlatform(Build.withoutToken(settings, request), built, response)
-            )
-          )
-        ))
-
-    return {
-      search: (term, options) => searchWith(term, options, ServiceResponse.json),
-      searchAs: (schema) => {
-        const decode = makeDecode(schema)
-        const decodedOf = (response: ServiceResponse.ServiceResponse) =>
-          Effect.flatMap(ServiceResponse.json(response), (json) =>
-            decode(json, ServiceResponse.fieldsWithoutBody(response)))
-        return (term, options) =>
-          searchWith(term, options, decodedOf)
-      },
-      httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
-        Effect.flatMap(execute),
-        Effect.succeed
-      )
-    }
-  })
+import * as SharedIssuer from "../shared/issuer.js"
+import type * as Flights from "../token/flights.js"
+import * as Issuer from "../token/issuer.js"
+import * as Provider from "../token/provider.js"
+import { warnAboutSecondLayer } from "./duplicateLayer.js"
+import * as Service from "./service.js"
 
 /** Adds the header of the customer identifier to those that the platform redacts in everything that it prints. */
 const withServiceId = ({ serviceIdHeader }: Settings.DataSettings) => (names: ReadonlyArray<string | RegExp>) =>
@@ -94,29 +29,48 @@ export const fromTokens = (
 ): Effect.Effect<Context.Context<NutritionAdvisor>, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
     yield* Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId(settings))
-    return Context.make(NutritionAdvisor, yield* makeService(settings, tokens, run))
+    return Context.make(NutritionAdvisor, yield* Service.make(settings, tokens, run))
   })
 
 /** A client and its TokenProvider. */
 export type Client = Context.Context<NutritionAdvisor | TokenProvider.TokenProvider>
 
-const clientOver = <S extends Settings.DataSettings, R>(settings: S, source: TokenSource.TokenSource<S, R>) =>
+/** Creates a client with a TokenProvider in memory. Reads of its store need no timeout, which would cost two fibers each. */
+const fromIssuer = (
+  settings: Settings.ClientSettings,
+  run: RunInBackground,
+  exchanges: Pick<Flights.Options, "issuer" | "flightTimeout" | "issuerRepeats">
+) =>
   Effect.gen(function*() {
-    const run = yield* Background.make
-    const tokens = yield* source(settings, run)
+    const store = yield* TokenStore.make
+    const tokens = yield* Provider.make({ policy: settings.refresh, run, store, current: store.current, ...exchanges })
     return Context.add(yield* fromTokens(settings, tokens, run), TokenProvider.TokenProvider, tokens)
   })
 
 /**
  * Builds what `NutritionAdvisor.layer` provides, without a layer of its own: for a backend with thousands of clients, since each layer keeps
- * some kB alive.
+ * some kB alive. A second client for the same key causes a warning.
  */
 export const fromSettings = (
   settings: Settings.ClientSettings
-): Effect.Effect<Client, never, HttpClient.HttpClient | Scope.Scope> => clientOver(settings, TokenSource.unshared)
+): Effect.Effect<Client, never, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.gen(function*() {
+    const run = yield* Background.make
+    yield* warnAboutSecondLayer(settings)
+    const issuer = yield* Issuer.make(settings)
+    return yield* fromIssuer(settings, run, { issuer, flightTimeout: settings.tokenTimeout })
+  })
 
 /** Builds what `NutritionAdvisor.layerShared` provides. */
 export const fromSharedSettings = (
   settings: Settings.SharedClientSettings
 ): Effect.Effect<Client, never, HttpClient.HttpClient | SharedTokenCache | Scope.Scope> =>
-  clientOver(settings, TokenSource.shared)
+  Effect.gen(function*() {
+    const run = yield* Background.make
+    const issuer = yield* SharedIssuer.make(yield* Issuer.make(settings), settings)
+    return yield* fromIssuer(settings, run, {
+      issuer,
+      flightTimeout: SharedIssuer.flightTimeoutOf(settings),
+      issuerRepeats: true
+    })
+  })

@@ -5,7 +5,7 @@ export const fromTokens = (
   run: RunInBackground
 ): Effect.Effect<Context.Context<NutritionAdvisor>, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
-    const service = yield* makeService(settings, tokens, run)
+    const service = yield* Service.make(settings, tokens, run)
     const names = yield* Headers.CurrentRedactedNames
     return Context.make(NutritionAdvisor, service).pipe(
       Context.add(Headers.CurrentRedactedNames, withServiceId(settings)(names))

@@ -1,0 +1,78 @@
+import * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { SearchOptions, Service } from "../../NutritionAdvisor.js"
+import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import type * as TokenProvider from "../../TokenProvider.js"
+import { toPlatform } from "../http/platform/wholeResponse.js"
+import * as Send from "../http/send.js"
+import * as ServiceResponse from "../http/serviceResponse.js"
+import * as Timeouts from "../http/timeouts.js"
+import type { RunInBackground } from "../runtime/background.js"
+import type { DataSettings } from "../settings/settings.js"
+import { serverAttributes } from "../telemetry/span.js"
+import * as Authorized from "./authorized.js"
+import * as Build from "./build.js"
+import { makeDecode } from "./decode.js"
+import * as Metrics from "./metrics.js"
+import { makeRunner } from "./run.js"
+import { withNormalizedOptions } from "./searchOptions.js"
+
+const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
+
+/** Creates the calls of a client. */
+export const make = (
+  settings: DataSettings,
+  tokens: TokenProvider.Service,
+  run: RunInBackground
+): Effect.Effect<Service, never, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.gen(function*() {
+    const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
+    const send = Send.make(yield* HttpClient.HttpClient, timeouts)
+    const authorized = Authorized.make(settings, tokens, send)
+    const server = serverAttributes(settings.baseUrl)
+    const runSearch = makeRunner("search", server)
+    const runRequest = makeRunner("request", server)
+    Metrics.start()
+
+    /** The request is built at once: an option that is an iterator could not be read again. */
+    const searchWith = <A, R>(
+      term: string,
+      given: SearchOptions | undefined,
+      decode: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
+    ) => {
+      const built = withNormalizedOptions(given, (options) => Build.search(settings, term, options))
+      return runSearch(
+        searchAttributes,
+        (context) => Effect.flatMap(built, (request) => Effect.flatMap(authorized(context, request), decode))
+      )
+    }
+
+    const execute = (request: HttpClientRequest.HttpClientRequest) =>
+      runRequest({ "http.request.method": request.method }, (context) =>
+        Build.request(settings, request).pipe(
+          Effect.flatMap((built) =>
+            Effect.map(
+              authorized(context, built),
+              (response) => toPlatform(Build.withoutToken(settings, request), built, response)
+            )
+          )
+        ))
+
+    return {
+      search: (term, options) => searchWith(term, options, ServiceResponse.json),
+      searchAs: (schema) => {
+        const decode = makeDecode(schema)
+        const decodedOf = (response: ServiceResponse.ServiceResponse) =>
+          Effect.flatMap(ServiceResponse.json(response), (json) =>
+            decode(json, ServiceResponse.fieldsWithoutBody(response)))
+        return (term, options) =>
+          searchWith(term, options, decodedOf)
+      },
+      httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
+        Effect.flatMap(execute),
+        Effect.succeed
+      )
+    }
+  })
