@@ -4,15 +4,14 @@ import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
 import { Forbidden, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
-import { isOk, type Request } from "../http/dispatch.js"
+import { isOk } from "../http/dispatch.js"
 import type { Send } from "../http/send.js"
 import * as ServiceResponse from "../http/serviceResponse.js"
 import type { DataSettings } from "../settings/settings.js"
+import type { RequestHeaders, UnauthorizedRequest } from "./build.js"
 import * as Metrics from "./metrics.js"
 import type { RequestContext } from "./run.js"
 import * as SendGate from "./sendGate.js"
-
-type RequestHeaders = Request["headers"]
 
 const isReplayable = (body: HttpBody.HttpBody): boolean =>
   body._tag !== "Stream" &&
@@ -22,37 +21,34 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
 const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**
- * Adds the token to the headers of a request, unless the request sets one of its headers itself (`request/build` removes those of callers).
- * The last result is kept, because all searches without custom headers share it. Nothing else keeps a token in plain text for longer than a
- * request.
+ * Adds the headers that the client sets, unless the caller sets them (`request/build` removes the token from the caller's headers). They are
+ * kept for the next requests. Nothing else keeps a token in plain text for longer than a request.
  */
-const makeAddToken = ({ serviceIdHeader }: DataSettings) => {
-  let last:
-    | { readonly token: AccessToken; readonly given: RequestHeaders; readonly headers: RequestHeaders }
-    | undefined
-  return (token: AccessToken, given: RequestHeaders) => {
-    if (last?.token !== token || last.given !== given) {
+const makeAddHeaders = ({ serviceIdHeader, userAgent }: DataSettings) => {
+  let last: { readonly token: AccessToken; readonly headers: RequestHeaders } | undefined
+  return (token: AccessToken, given: RequestHeaders | undefined) => {
+    if (last?.token !== token) {
       const headers = {
         authorization: `Bearer ${Redacted.value(token.value)}`,
         [serviceIdHeader]: Redacted.value(token.serviceId),
-        ...given
+        "user-agent": userAgent
       }
-      last = { token, given, headers }
+      last = { token, headers }
     }
-    return last.headers
+    return given === undefined ? last.headers : { ...last.headers, ...given }
   }
 }
 
 /** Sends a request with a token, and doesn't look at the status. */
 const makeSendOnce = (settings: DataSettings, send: Send) => {
   const limits = { maxBytes: settings.maxResponseBytes, observeHeaders: settings.observeHeaders }
-  const addToken = makeAddToken(settings)
+  const addHeaders = makeAddHeaders(settings)
 
-  return (context: RequestContext, request: Request, token: AccessToken) => {
+  return (context: RequestContext, request: UnauthorizedRequest, token: AccessToken) => {
     context.isSent = true
     const { body, method, origin, path } = request
     return send(
-      { method, origin, path, headers: addToken(token, request.headers), body },
+      { method, origin, path, headers: addHeaders(token, request.headers), body },
       context.operation,
       limits,
       context
@@ -111,7 +107,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
   /** Renews the token and sends the request again, until a response is no rejection. */
   const renewAndSend = (
     context: RequestContext,
-    request: Request,
+    request: UnauthorizedRequest,
     rejected: AccessToken,
     rejection: ServiceResponse.ServiceResponse,
     renewals = 0
@@ -133,7 +129,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
   /** Sends a request that has no token yet, and returns its 2xx response. */
   return (
     context: RequestContext,
-    request: Request
+    request: UnauthorizedRequest
   ): Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError> =>
     Effect.flatMap(
       getToken,

@@ -14,7 +14,12 @@ import { type NormalizedOptions, presentHeaders } from "./searchOptions.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
 
-type Built = Effect.Effect<Request, BadRequest | TransportError>
+export type RequestHeaders = Request["headers"]
+
+/** A request to which `request/authorized` adds its own headers. Without headers of the caller, all requests share those. */
+export interface UnauthorizedRequest extends Omit<Request, "headers"> {
+  readonly headers: RequestHeaders | undefined
+}
 
 const notSent = (operation: DataOperation, detail: string): Effect.Effect<never, BadRequest> =>
   new BadRequest({ operation, detail })
@@ -41,7 +46,7 @@ export const search = (
   settings: DataSettings,
   term: string,
   { headers, urlParams = [] }: Partial<NormalizedOptions> = {}
-): Effect.Effect<Request, BadRequest> => {
+): Effect.Effect<UnauthorizedRequest, BadRequest> => {
   // Frameworks may pass undefined or an array here.
   if (typeof term !== "string") return notSent("search", "the search term is not a string")
   if (term.trim() === "") return notSent("search", "the search term is blank")
@@ -55,9 +60,7 @@ export const search = (
     method: "GET",
     origin: settings.baseUrl.origin,
     path: `${settings.baseUrl.pathname}${searchRoute}?term=${Url.encode(term)}${otherParams}`,
-    headers: headers === undefined
-      ? settings.dataHeaders
-      : { ...settings.dataHeaders, ...callerHeaders(settings, headers, HttpBody.empty) },
+    headers: headers && callerHeaders(settings, headers, HttpBody.empty),
     body: HttpBody.empty
   })
 }
@@ -68,7 +71,10 @@ const readWithin = (duration: number) => <A>(reading: Effect.Effect<A, unknown>)
   Effect.timeoutFail(Effect.mapError(reading, unreadable), { duration, onTimeout: () => timedOut("request") })
 
 /** Builds a request of the authorized client, without a token. Its URL must be below the base URL. */
-export const request = (settings: DataSettings, given: HttpClientRequest.HttpClientRequest): Built => {
+export const request = (
+  settings: DataSettings,
+  given: HttpClientRequest.HttpClientRequest
+): Effect.Effect<UnauthorizedRequest, BadRequest | TransportError> => {
   if (!Url.isWellFormed(given.url) || !areWellFormed(given.urlParams)) {
     return notSent("request", "the URL contains a lone surrogate")
   }
@@ -82,7 +88,6 @@ export const request = (settings: DataSettings, given: HttpClientRequest.HttpCli
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),
     headers: {
-      ...settings.dataHeaders,
       ...HttpClientRequest.setBody(HttpClientRequest.get(url), body).headers,
       ...callerHeaders(settings, headers, body)
     },

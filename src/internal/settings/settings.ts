@@ -167,6 +167,8 @@ const secretHeaderRule = "names a header that carries secrets"
 const isReserved = (name: string) =>
   connectionHeaders.includes(name) || /^(accept(-.*)?|content-.*|date|user-agent|via)$/.test(name)
 
+const defaultServiceIdHeader = "Service-ID"
+
 /** Returns the name in lower case, as in the headers of an HttpClient request. */
 const parseServiceIdHeader = (given: string, field: string): Checked<string> => {
   const name = given.toLowerCase()
@@ -184,13 +186,18 @@ const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): 
   return checkValue(new Set(statuses), field, [areClientErrors, "must be whole numbers from 400 to 499"])
 }
 
-const parseObserveHeaders = (given: ReadonlyArray<string>, field: string): Checked<ReadonlyArray<string>> => {
+const parseObserveHeaders = (
+  given: ReadonlyArray<string>,
+  field: string,
+  { serviceIdHeader = defaultServiceIdHeader }: DataOptions
+): Checked<ReadonlyArray<string>> => {
   const names = given.map((name) => name.toLowerCase())
+  const isSecret = (name: string) => carriesSecrets(name) || name === serviceIdHeader.toLowerCase()
   return checkValue(
     names,
     field,
     [names.every(isHeaderName), "contains a name that is not a valid HTTP header name"],
-    [!names.some(carriesSecrets), secretHeaderRule]
+    [!names.some(isSecret), secretHeaderRule]
   )
 }
 
@@ -227,7 +234,7 @@ const exchangeDeclarations = {
 
 const dataDeclarations = {
   ...commonDeclarations,
-  serviceIdHeader: { default: "Service-ID", parse: parseServiceIdHeader, variable: Environment.text },
+  serviceIdHeader: { default: defaultServiceIdHeader, parse: parseServiceIdHeader, variable: Environment.text },
   rejectedStatuses: { default: [401, 403], parse: parseRejectedStatuses },
   requestTimeout: { default: "30 seconds", parse: parseMillis, variable: Environment.duration },
   maxResponseBytes: { default: 16 * 1024 * 1024, parse: parseCount, variable: Environment.wholeNumber },
@@ -250,13 +257,6 @@ export const sharedClientDeclarations = { ...clientDeclarations, ...sharingDecla
 const parsePart: typeof parseKnown = (declarations, options) =>
   Either.flatMap(rejectUnknown(options, sharedClientDeclarations), () => parseKnown(declarations, options))
 
-/** Adds the default headers of each data request: one object, because `request/authorized` compares it by identity. */
-const withDataHeaders = <S extends Parsed<typeof dataDeclarations>>(settings: S) => {
-  const { observeHeaders, serviceIdHeader, userAgent } = settings
-  const complete = { ...settings, dataHeaders: { "user-agent": userAgent } }
-  return checkValue(complete, "observeHeaders", [!observeHeaders.includes(serviceIdHeader), secretHeaderRule])
-}
-
 const withLongEnoughLease = <S extends Parsed<typeof sharingDeclarations & typeof providerDeclarations>>(
   settings: S
 ) => {
@@ -270,19 +270,15 @@ export const parseProvider = (options: ProviderOptions) => parsePart(providerDec
 
 export const parseExchange = (options: ExchangeOptions) => parsePart(exchangeDeclarations, options)
 
-export const parseData = (options: DataOptions) => Either.flatMap(parsePart(dataDeclarations, options), withDataHeaders)
+export const parseData = (options: DataOptions) => parsePart(dataDeclarations, options)
 
 export const parseSharing = (options: SharingOptions) =>
   Either.flatMap(parsePart({ ...exchangeDeclarations, ...sharingDeclarations }, options), withLongEnoughLease)
 
-export const parseClient = (options: ExchangeOptions & DataOptions) =>
-  Either.flatMap(parse(clientDeclarations, options), withDataHeaders)
+export const parseClient = (options: ExchangeOptions & DataOptions) => parse(clientDeclarations, options)
 
 export const parseSharedClient = (options: SharingOptions & DataOptions) =>
-  parse(sharedClientDeclarations, options).pipe(
-    Either.flatMap(withLongEnoughLease),
-    Either.flatMap(withDataHeaders)
-  )
+  Either.flatMap(parse(sharedClientDeclarations, options), withLongEnoughLease)
 
 /** The settings that determine which token an exchange returns, besides the license key. */
 export const tokenIdentityOf = ({ baseUrl, serviceId, tokenRoute }: ExchangeSettings): ReadonlyArray<string> => [
