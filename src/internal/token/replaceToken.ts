@@ -7,7 +7,7 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import type { Service as Store } from "../../TokenStore.js"
-import { inSpan, isTraced } from "../telemetry/span.js"
+import { inSpan } from "../telemetry/span.js"
 import * as Report from "./report.js"
 import { invalidResponse } from "./response.js"
 
@@ -59,14 +59,10 @@ const tokenThatStays = (
 
 /** Calls the issuer, in a span if there is a tracer. */
 const issue = (issuer: Issuer, request: ExchangeRequest, progress: Progress): Effect.Effect<Token, TokenError> =>
-  Effect.withFiberRuntime((fiber) =>
-    isTraced(fiber)
-      ? inSpan("TokenIssuer.issue", { root: true }, (span) => {
-        progress.span = span
-        return issuer.issue(request)
-      })
-      : issuer.issue(request)
-  )
+  inSpan("TokenIssuer.issue", () => ({ root: true }), (span) => {
+    progress.span = span
+    return issuer.issue(request)
+  })
 
 /** Gets a token from the issuer and stores it. Invalidates a rejected token first, so that no call sends it in the meantime. */
 export const replaceToken = (
