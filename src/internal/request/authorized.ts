@@ -10,7 +10,7 @@ import * as ServiceResponse from "../http/serviceResponse.js"
 import type { DataSettings } from "../settings/settings.js"
 import type { RequestHeaders, UnauthorizedRequest } from "./build.js"
 import * as Metrics from "./metrics.js"
-import type { RequestContext } from "./run.js"
+import type { RequestContext } from "./runner.js"
 import * as SendGate from "./sendGate.js"
 
 const isReplayable = (body: HttpBody.HttpBody): boolean =>

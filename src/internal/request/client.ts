@@ -14,7 +14,7 @@ import * as SharedIssuer from "../shared/issuer.js"
 import type * as Flights from "../token/flights.js"
 import * as Issuer from "../token/issuer.js"
 import * as Provider from "../token/provider.js"
-import { warnAboutSecondLayer } from "./duplicateLayer.js"
+import { warnAboutSecondLayer } from "./secondLayer.js"
 import * as Service from "./service.js"
 
 /** Adds the header of the customer identifier to those that the platform redacts in everything that it prints. */

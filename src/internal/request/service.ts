@@ -16,7 +16,7 @@ import * as Authorized from "./authorized.js"
 import * as Build from "./build.js"
 import { makeDecode } from "./decode.js"
 import * as Metrics from "./metrics.js"
-import { makeRunner } from "./run.js"
+import { makeRunner } from "./runner.js"
 import { withNormalizedOptions } from "./searchOptions.js"
 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
