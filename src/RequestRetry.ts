@@ -72,7 +72,7 @@ const make = (options: Options) =>
     let budget = initialBudget
     const closing = yield* Deferred.make<null>()
     yield* onClose(Deferred.succeed(closing, null))
-    retries.start()
+    retries.createSeries()
 
     /** Waits before a retry. Fails as soon as the layer is closed, even if the caller can't be interrupted. */
     const wait = (millis: number, operation: Operation) =>

@@ -58,7 +58,7 @@ const make = (options: Options) =>
     const join = yield* InFlight.make
     const clock = yield* Effect.clock
     const advisor = yield* NutritionAdvisor
-    cachedSearches.start()
+    cachedSearches.createSeries()
 
     const now = () => monotonicMillis(clock)
 

@@ -60,7 +60,7 @@ const make = (options: Options) =>
     const { rate = noRate, ...settings } = yield* parse(declarations, options)
     const queue = yield* Queue.make({ ...settings, pace: makePace(rate) })
     const advisor = yield* NutritionAdvisor
-    heldRequests.start()
+    heldRequests.createSeries()
     return wrapAdvisor(advisor, (call, { operation }) => queue.throttle(operation, call))
   })
 

@@ -71,7 +71,7 @@ const responseOrError = (context: RequestContext, response: ServiceResponse.Serv
   return isOk(response.status) ? Effect.succeed(response) : ServiceResponse.statusError(response)
 }
 
-const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: Metrics.RequestReason) =>
+const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: Metrics.RejectionReason) =>
   new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })
 
 type RejectionOutcome = Parameters<typeof Metrics.rejections.count>[0]

@@ -2,21 +2,21 @@ import * as Exit from "effect/Exit"
 import { ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { DataOperation } from "../errors/dataOperation.js"
 import {
-  byLabel,
   counter,
+  counterByLabel,
   errorTags,
   type FailureLabel,
   failureLabels,
   histogram,
-  startOnce
+  oncePerProcess
 } from "../telemetry/metrics.js"
 
 /** The reasons of a Forbidden that belong to a request. "KeyRejected" belongs to an exchange. */
-const requestReasons = ForbiddenReason.literals.filter((reason) => reason !== "KeyRejected")
-export type RequestReason = (typeof requestReasons)[number]
+const rejectionReasons = ForbiddenReason.literals.filter((reason) => reason !== "KeyRejected")
+export type RejectionReason = (typeof rejectionReasons)[number]
 
-export const rejections = byLabel("rejections_total", "outcome", [
-  ...requestReasons,
+export const rejections = counterByLabel("rejections_total", "outcome", [
+  ...rejectionReasons,
   "AcceptedAfterRenewal",
   "RetryFailed",
   "RenewalFailed"
@@ -59,8 +59,8 @@ export const requestEnded = (
   if (millis !== undefined) observe(millis / 1000)
 }
 
-export const start = startOnce(() => {
-  rejections.start()
+export const createSeries = oncePerProcess(() => {
+  rejections.createSeries()
   for (const operation of ["search", "request"] as const) {
     for (const outcome of ["Success", "Interrupted", ...errorTags] as const) {
       requests({ operation, outcome, at: "request" })(0)

@@ -34,7 +34,7 @@ export const make = (
     const server = serverAttributes(settings.baseUrl)
     const runSearch = makeRunner("search", server)
     const runRequest = makeRunner("request", server)
-    Metrics.start()
+    Metrics.createSeries()
 
     /** The request is built at once: an option that is an iterator could not be read again. */
     const searchWith = <A, R>(

@@ -1,20 +1,20 @@
-import { byLabel } from "../telemetry/metrics.js"
+import { counterByLabel } from "../telemetry/metrics.js"
 
-export const retries = byLabel(
+export const retries = counterByLabel(
   "retries_total",
   "outcome",
   ["Retried", "OutOfBudget"],
   "Retries of failed searches and requests, and those that were skipped because the budget was used up"
 )
 
-export const heldRequests = byLabel(
+export const heldRequests = counterByLabel(
   "held_requests_total",
   "reason",
   ["TooManyRequests", "Rate"],
   "Searches and requests that Throttle delayed or rejected, by the first reason for each"
 )
 
-export const cachedSearches = byLabel(
+export const cachedSearches = counterByLabel(
   "search_cache_total",
   "outcome",
   ["Hit", "Miss", "Joined"],

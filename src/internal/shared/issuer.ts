@@ -85,7 +85,7 @@ export const make = (
     const { run, scope } = yield* makeScope(settings)
     const sealOf = Seal.makeCached(() => Settings.tokenIdentityOf(settings))
     const withinTokenTimeout = withTimeoutRepeatingIfStopped(settings.tokenTimeout)
-    yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
+    yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ createSeries }) => createSeries()))
     /** This token is never read from the cache again, even if the exchange after its rejection failed. */
     let lastRejected = Option.none<AccessToken>()
 

@@ -1,13 +1,13 @@
-import { byLabel } from "../telemetry/metrics.js"
+import { counterByLabel } from "../telemetry/metrics.js"
 
-export const sharedTokens = byLabel(
+export const sharedTokens = counterByLabel(
   "shared_tokens_total",
   "outcome",
   ["HandedOver", "Exchanged", "ExchangedAlone"],
   "Tokens that SharedTokenIssuer returned, by how it got them"
 )
 
-export const cacheFailures = byLabel(
+export const cacheFailures = counterByLabel(
   "shared_cache_failures_total",
   "reason",
   ["Unavailable", "Timeout"],

@@ -35,8 +35,8 @@ export const histogram = <L extends Labels>(name: string, boundaries: ReadonlyAr
 
 export const gauge = (name: string, description: string) => update(MetricKey.gauge(fullName(name), { description }))
 
-/** A counter with one label. `start` creates the series of each value, at zero. */
-export const byLabel = <V extends string>(
+/** A counter with one label. `createSeries` creates the series of each value, at zero. */
+export const counterByLabel = <V extends string>(
   name: string,
   label: string,
   values: ReadonlyArray<V>,
@@ -44,17 +44,17 @@ export const byLabel = <V extends string>(
 ) => {
   const labeled = counter<Readonly<Record<string, V>>>(name, description)
   return {
-    start: () => values.forEach((value) => labeled({ [label]: value })(0)),
+    createSeries: () => values.forEach((value) => labeled({ [label]: value })(0)),
     count: (value: V) => labeled({ [label]: value })(1)
   }
 }
 
 /** Creates the series of a room at its first call, once per process. Without the zero, `rate()` of Prometheus would miss the first event. */
-export const startOnce = (createSeries: () => void) => {
-  let isStarted = false
+export const oncePerProcess = (createSeries: () => void) => {
+  let isDone = false
   return (): void => {
-    if (isStarted) return
-    isStarted = true
+    if (isDone) return
+    isDone = true
     createSeries()
   }
 }

@@ -125,7 +125,7 @@ interface Options extends Flights.Options {
 export const make = (options: Options): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { current, policy, run } = options
-    Metrics.start()
+    Metrics.createSeries()
     const lifecycle: Lifecycle = { policy, current, flights: yield* Flights.make(options) }
     let startsSchedule = policy.background
     /** Starts the background refresh when a caller gets the first token. */
