@@ -4,7 +4,13 @@
 const template = /\$\{.*\}|\{\{.*\}\}|\$\(.*\)|[#%]\{.*\}|<%.*%>/
 
 const placeholders = [
-  /^(null|\[object \w+\]|<.*>|\{(?![\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\}$).*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me|.*(•|…|\*{3}).*)$/i,
+  /^(null|\[object \w+\])$/i,
+  /^(your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me)$/i,
+  /^<.*>$/,
+  // Braces around a GUID are a valid key.
+  /^\{(?![\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\}$).*\}$/i,
+  // Masked, as a dashboard shows it
+  /^.*(•|…|\*{3}).*$/,
   /^\$(env:)?[A-Z_][A-Z\d_]*$/,
   // PowerShell and Grafana: $env:licenseKey, $__file{/run/key}
   /^\$env:\w+$/i,
