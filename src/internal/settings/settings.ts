@@ -253,13 +253,18 @@ export const clientDeclarations = { ...exchangeDeclarations, ...dataDeclarations
 /** The options of `NutritionAdvisor.layerShared`. */
 export const sharedClientDeclarations = { ...clientDeclarations, ...sharingDeclarations }
 
+/** The parsed options: checked, with the defaults, and with all durations in milliseconds. */
+export type ExchangeSettings = Parsed<typeof exchangeDeclarations>
+export type DataSettings = Parsed<typeof dataDeclarations>
+export type SharingSettings = Parsed<typeof exchangeDeclarations & typeof sharingDeclarations>
+export type ClientSettings = Parsed<typeof clientDeclarations>
+export type SharedClientSettings = Parsed<typeof sharedClientDeclarations>
+
 /** Parses the options of one part. Each part of a custom composition accepts the options of the whole client. */
 const parsePart: typeof parseKnown = (declarations, options) =>
   Either.flatMap(rejectUnknown(options, sharedClientDeclarations), () => parseKnown(declarations, options))
 
-const withLongEnoughLease = <S extends Parsed<typeof sharingDeclarations & typeof providerDeclarations>>(
-  settings: S
-) => {
+const withLongEnoughLease = <S extends SharingSettings>(settings: S) => {
   const { cacheTimeout, lease, tokenTimeout } = settings
   const rule = "must be at least tokenTimeout + 2 x cacheTimeout"
   return checkValue(settings, "lease", [lease >= tokenTimeout + 2 * cacheTimeout, rule])
@@ -286,11 +291,3 @@ export const tokenIdentityOf = ({ baseUrl, serviceId, tokenRoute }: ExchangeSett
   tokenRoute,
   serviceId === undefined ? "" : Redacted.value(serviceId)
 ]
-
-type SettingsOf<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
-
-export type ExchangeSettings = SettingsOf<typeof parseExchange>
-export type DataSettings = SettingsOf<typeof parseData>
-export type SharingSettings = SettingsOf<typeof parseSharing>
-export type ClientSettings = SettingsOf<typeof parseClient>
-export type SharedClientSettings = SettingsOf<typeof parseSharedClient>
