@@ -50,3 +50,9 @@ export const isPlaceholder = (text: string): boolean =>
   containsTemplate(text) || placeholders.some((placeholder) => placeholder.test(text))
 
 export const placeholderRule = "looks like a placeholder or an unresolved reference: set the value itself"
+
+/** Secret files and env files may add white space or quotation marks. */
+export const nothingAround = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
+  [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text), "starts or ends with white space or a line break"],
+  [!/^(["'`]).*\1$|\s#/.test(text), "is quoted or ends with a comment: docker --env-file keeps both"]
+]

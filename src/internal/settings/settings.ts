@@ -5,12 +5,13 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../../RefreshPolicy.js"
-import { connectionHeaders, isHeaderName, isHeaderValue } from "../http/header.js"
 import * as Url from "../http/url.js"
 import { check, type Checked, checkValue, parseCount, parseMillis } from "../options/check.js"
 import { type Declarations, parse, type Parsed, parseKnown, rejectUnknown } from "../options/declarations.js"
 import * as Environment from "../options/environment.js"
-import { containsTemplate, isPlaceholder, placeholderRule } from "./placeholder.js"
+import { parseBaseUrl } from "./baseUrl.js"
+import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseServiceIdHeader } from "./headers.js"
+import { isPlaceholder, nothingAround, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
 const routes = {
@@ -75,44 +76,6 @@ export interface SharingOptions extends ExchangeOptions {
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
 
-const isLoopback = (hostname: string) =>
-  hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
-  /^127(\.\d+){3}$/.test(hostname)
-
-/** Secret files and env files may add white space or quotation marks. */
-const nothingAround = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
-  [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text), "starts or ends with white space or a line break"],
-  [!/^(["'`]).*\1$|\s#/.test(text), "is quoted or ends with a comment: docker --env-file keeps both"]
-]
-
-const parseBaseUrl = (
-  value: string | URL,
-  field: string,
-  { allowInsecureHttp }: CommonOptions
-): Checked<Url.Base> =>
-  Either.gen(function*() {
-    const text = String(value)
-    const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}]/u.test(text)
-    yield* check(
-      field,
-      [text !== "undefined", "is not set"],
-      ...nothingAround(text),
-      [!containsTemplate(text), placeholderRule],
-      [isUrl, "is not an absolute URL such as https://service.example"]
-    )
-    const url = new URL(text)
-    const isPlain = url.protocol === "http:" && (allowInsecureHttp === true || isLoopback(url.hostname))
-    const isHttp = url.protocol === "https:" || isPlain
-    yield* check(
-      field,
-      [isHttp, "must start with https:// (http is allowed only to this machine or with allowInsecureHttp)"],
-      [url.username === "" && url.password === "", "must not contain a user name or a password"],
-      [!/[?#]/.test(text), "must not contain a query or a fragment"]
-    )
-    const pathname = url.pathname.replace(/\/+$/, "")
-    return { href: url.origin + pathname, origin: url.origin, pathname }
-  })
-
 /** Checks that a license key can be percent-encoded as one path segment, and is not a placeholder. */
 export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void> => {
   const key = String(Redacted.value(secret))
@@ -135,11 +98,6 @@ const parseLicenseKey = (licenseKey: LicenseKeySource, field: string) => {
   return Either.map(checked, () => licenseKey)
 }
 
-const parseHeaderValue = (value: string, field: string): Checked<string> => {
-  const rule = "is blank, or contains characters other than visible ASCII"
-  return checkValue(value, field, [isHeaderValue(value), rule])
-}
-
 const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: string) =>
   Either.gen(function*() {
     const id = Redacted.isRedacted(serviceId) ? serviceId : Redacted.make(serviceId)
@@ -157,48 +115,9 @@ const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>, fiel
   return checkValue(template, field, [isPath, rule])
 }
 
-const carriesSecrets = (name: string) =>
-  /^((proxy-)?(authenticate|authentication-info|authorization)|(set-)?cookie2?|dpop|www-authenticate)$/.test(name) ||
-  /^(.*-)?(api-?key|(access|auth|private|security)-token|authorization|client-secret|subscription-key)$/.test(name)
-
-const secretHeaderRule = "names a header that carries secrets"
-
-/** Checks for a header that belongs to the connection or the body, or that the client sets on each request. */
-const isReserved = (name: string) =>
-  connectionHeaders.includes(name) || /^(accept(-.*)?|content-.*|date|user-agent|via)$/.test(name)
-
-const defaultServiceIdHeader = "Service-ID"
-
-/** Returns the name in lower case, as in the headers of an HttpClient request. */
-const parseServiceIdHeader = (given: string, field: string): Checked<string> => {
-  const name = given.toLowerCase()
-  return checkValue(
-    name,
-    field,
-    [isHeaderName(name), "is not a valid HTTP header name"],
-    [!carriesSecrets(name), secretHeaderRule],
-    [!isReserved(name), "names a header that the HTTP client sets itself"]
-  )
-}
-
 const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): Checked<ReadonlySet<number>> => {
   const areClientErrors = statuses.every((status) => Number.isInteger(status) && status >= 400 && status < 500)
   return checkValue(new Set(statuses), field, [areClientErrors, "must be whole numbers from 400 to 499"])
-}
-
-const parseObserveHeaders = (
-  given: ReadonlyArray<string>,
-  field: string,
-  { serviceIdHeader = defaultServiceIdHeader }: DataOptions
-): Checked<ReadonlyArray<string>> => {
-  const names = given.map((name) => name.toLowerCase())
-  const isSecret = (name: string) => carriesSecrets(name) || name === serviceIdHeader.toLowerCase()
-  return checkValue(
-    names,
-    field,
-    [names.every(isHeaderName), "contains a name that is not a valid HTTP header name"],
-    [!names.some(isSecret), secretHeaderRule]
-  )
 }
 
 const commonDeclarations = {

@@ -1,0 +1,47 @@
+/** Parses the options that name a header, and those that are the value of one. */
+import { connectionHeaders, isHeaderName, isHeaderValue } from "../http/header.js"
+import { type Checked, checkValue } from "../options/check.js"
+
+export const parseHeaderValue = (value: string, field: string): Checked<string> => {
+  const rule = "is blank, or contains characters other than visible ASCII"
+  return checkValue(value, field, [isHeaderValue(value), rule])
+}
+
+const carriesSecrets = (name: string) =>
+  /^((proxy-)?(authenticate|authentication-info|authorization)|(set-)?cookie2?|dpop|www-authenticate)$/.test(name) ||
+  /^(.*-)?(api-?key|(access|auth|private|security)-token|authorization|client-secret|subscription-key)$/.test(name)
+
+const secretHeaderRule = "names a header that carries secrets"
+
+/** Checks for a header that belongs to the connection or the body, or that the client sets on each request. */
+const isReserved = (name: string) =>
+  connectionHeaders.includes(name) || /^(accept(-.*)?|content-.*|date|user-agent|via)$/.test(name)
+
+export const defaultServiceIdHeader = "Service-ID"
+
+/** Returns the name in lower case, as in the headers of an HttpClient request. */
+export const parseServiceIdHeader = (given: string, field: string): Checked<string> => {
+  const name = given.toLowerCase()
+  return checkValue(
+    name,
+    field,
+    [isHeaderName(name), "is not a valid HTTP header name"],
+    [!carriesSecrets(name), secretHeaderRule],
+    [!isReserved(name), "names a header that the HTTP client sets itself"]
+  )
+}
+
+export const parseObserveHeaders = (
+  given: ReadonlyArray<string>,
+  field: string,
+  { serviceIdHeader }: { readonly serviceIdHeader?: string | undefined }
+): Checked<ReadonlyArray<string>> => {
+  const names = given.map((name) => name.toLowerCase())
+  const idHeader = (serviceIdHeader ?? defaultServiceIdHeader).toLowerCase()
+  return checkValue(
+    names,
+    field,
+    [names.every(isHeaderName), "contains a name that is not a valid HTTP header name"],
+    [!names.some((name) => carriesSecrets(name) || name === idHeader), secretHeaderRule]
+  )
+}
