@@ -20,6 +20,12 @@ const transient: Table = [
   [/^EPROTO$/, "Check the base URL: its port may not use https, or may use a different version of TLS."]
 ]
 
+const noCommonTls =
+  "The client and the service have no TLS settings in common: compare versions, ciphers and certificates."
+
+const refusedByClient =
+  "The HTTP client refuses to send this request: check baseUrl, the headers and any wrappers of the client."
+
 /** The same request fails until someone changes something. */
 const permanent: Table = [
   [
@@ -44,13 +50,12 @@ const permanent: Table = [
     "Check the base URL: its port may use a different version of TLS."
   ],
   [
-    /_SSL_.*CERTIFICATE_REQUIRED|_SSL_.*ALERT_(BAD|UNSUPPORTED|NO)_CERTIFICATE|_SSL_.*ALERT_CERTIFICATE_/,
+    /_SSL_.*(CERTIFICATE_REQUIRED|ALERT_CERTIFICATE_|ALERT_(BAD|UNSUPPORTED|NO)_CERTIFICATE)/,
     "The service requires a client certificate: configure the HTTP client with one that the service accepts."
   ],
-  [
-    /_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|LEGACY_RENEGOTIATION|UNRECOGNIZED_NAME|UNKNOWN_CA|ALERT_ACCESS_DENIED|KEY_TOO_SMALL|NO_CIPHERS|NO_SHARED_CIPHER|UNSUPPORTED_CERTIFICATE)/,
-    "The client and the service have no TLS settings in common: compare versions, ciphers and certificates."
-  ],
+  [/_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|LEGACY_RENEGOTIATION)/, noCommonTls],
+  [/_SSL_.*(UNRECOGNIZED_NAME|UNKNOWN_CA|ALERT_ACCESS_DENIED)/, noCommonTls],
+  [/_SSL_.*(KEY_TOO_SMALL|NO_CIPHERS|NO_SHARED_CIPHER)/, noCommonTls],
   [/^ERR_NO_FETCH$/, "This process has no fetch: choose another HttpClient, such as UndiciClient."],
   [
     /^ERR_FETCH_RESPONSE$/,
@@ -58,10 +63,10 @@ const permanent: Table = [
   ],
   [/^ERR_ACCESS_DENIED$/, "Start Node with --allow-net."],
   [/^UND_ERR_(DESTROYED|CLOSED)$/, "Your undici dispatcher is closed: keep it open until the client is closed."],
-  [
-    /^(UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_(INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)|UNESCAPED_CHARACTERS|SOCKET_BAD_PORT|HTTP_(INVALID_HEADER_VALUE|CONTENT_LENGTH_MISMATCH)))$/,
-    "The HTTP client refuses to send this request: check baseUrl, the headers and any wrappers of the client."
-  ]
+  [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/, refusedByClient],
+  [/^ERR_INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)$/, refusedByClient],
+  [/^ERR_HTTP_(INVALID_HEADER_VALUE|CONTENT_LENGTH_MISMATCH)$/, refusedByClient],
+  [/^ERR_(UNESCAPED_CHARACTERS|SOCKET_BAD_PORT)$/, refusedByClient]
 ]
 
 const adviceIn = (table: Table, code = "") => table.find(([pattern]) => pattern.test(code))?.[1]
@@ -77,9 +82,8 @@ export const isBroken = (code: string | undefined): boolean =>
   /^HPE_|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/.test(code ?? "")
 
 /** Returns the reason of a failure. `hasHead` tells whether the head of the response was received. */
-export const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] =>
-  /TIMEOUT|TIMEDOUT/.test(code)
-    ? "Timeout"
-    : hasHead || /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$/.test(code)
-    ? "Aborted"
-    : "Connection"
+export const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] => {
+  if (/TIMEOUT|TIMEDOUT/.test(code)) return "Timeout"
+  const isCutOff = hasHead || /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$/.test(code)
+  return isCutOff ? "Aborted" : "Connection"
+}
