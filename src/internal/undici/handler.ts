@@ -8,10 +8,7 @@ type Controller = Undici.Dispatcher.DispatchController
 
 type ResponseHeaders = ReadResponse["headers"]
 
-/**
- * Collects a whole response for one receiver. Aborts the request if the body is too large or the caller cancels. After the end, it drops
- * all references.
- */
+/** Reads a whole response for one receiver. Aborts the request if the body is too large or the caller cancels. */
 export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   private controller: Controller | undefined
   private status = 0
@@ -23,7 +20,7 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
 
   cancel() {
     const { controller } = this
-    this.end()
+    this.detach()
     controller?.abort(unneeded)
   }
 
@@ -49,15 +46,16 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, cause: unknown) {
-    this.end()?.onFailure(cause, this.status >= 200 ? this.status : undefined)
+    this.detach()?.onFailure(cause, this.status >= 200 ? this.status : undefined)
   }
 
   private respond(isWhole: boolean) {
     const { bytes, headers, status, statusText } = this
-    this.end()?.onResponse({ status, statusText, headers, body: bytes.whole, isWhole })
+    this.detach()?.onResponse({ status, statusText, headers, body: bytes.whole, isWhole })
   }
 
-  private end() {
+  /** Drops all references, and returns the receiver if it has no result yet. */
+  private detach() {
     const { receiver } = this
     this.receiver = this.controller = undefined
     this.headers = {}
