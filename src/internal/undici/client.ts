@@ -9,7 +9,7 @@ import { sendable } from "../http/upload.js"
 import { BufferedHandler } from "./handler.js"
 
 /** Turns off undici's redirect interceptor, which would send the headers to the new location. */
-const unredirected = { maxRedirections: 0 }
+const withoutRedirects = { maxRedirections: 0 }
 
 /** Restores the Agent's timeouts. On each request, the platform's client sets an hour for the headers, and no timeout for the body. */
 const timeoutsOfDispatcher = { headersTimeout: null, bodyTimeout: null }
@@ -22,7 +22,7 @@ const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> 
     const { body, method, origin, path } = request
     // A copy, because interceptors may change the headers.
     const headers = { ...request.headers }
-    dispatcher.dispatch({ origin, path, method, headers, body: contentOf(body), ...unredirected }, handler)
+    dispatcher.dispatch({ origin, path, method, headers, body: contentOf(body), ...withoutRedirects }, handler)
   } catch (cause) {
     handler.onResponseError(undefined, cause)
   }
@@ -39,14 +39,14 @@ let loading: Promise<typeof NodeHttpClient> | undefined
 
 /** The platform's own client, for requests that can't use the fast path. It is loaded when the first such request is sent. */
 const platformClientOf = (dispatcher: Undici.Dispatcher) => {
-  const unredirecting = dispatcher.compose((dispatch) => (options, handler) =>
-    dispatch({ ...options, ...unredirected, ...timeoutsOfDispatcher }, handler)
+  const configured = dispatcher.compose((dispatch) => (options, handler) =>
+    dispatch({ ...options, ...withoutRedirects, ...timeoutsOfDispatcher }, handler)
   )
   return (request: HttpClientRequest.HttpClientRequest) =>
     Effect.tryPromise({
       try: async () => {
         const { makeUndici } = await (loading ??= import("@effect/platform-node/NodeHttpClient"))
-        return makeUndici(unredirecting)
+        return makeUndici(configured)
       },
       catch: requestError(request)
     })
