@@ -2,6 +2,7 @@
  * Reads the bodies of fetch, of Node and of packages. They are recognized by their methods, because `instanceof` fails for objects of
  * another realm, of a package such as undici or node-fetch, or in a Proxy.
  */
+import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
 import { BodyBytes } from "./bodyBytes.js"
 import type { ReadBody } from "./dispatch.js"
@@ -50,11 +51,9 @@ export const chunksOfWebStream = (stream: WebStream): Chunks => {
   return { next: () => reader.read(), cancel: ignoringErrors(() => reader.cancel()) }
 }
 
-/** Opens a web stream, a Node stream or any async iterable. */
-export const chunksOf = (body: unknown): Chunks | undefined => {
-  if (hasMethod(body, "getReader")) return chunksOfWebStream(body)
-  if (!hasMethod(body, Symbol.asyncIterator)) return undefined
-  const iterator = body[Symbol.asyncIterator]() as AsyncIterator<unknown>
+/** Opens a Node stream or any other async iterable. */
+export const chunksOfIterable = (body: AsyncIterable<unknown>): Chunks => {
+  const iterator = body[Symbol.asyncIterator]()
   return {
     next: () => iterator.next(),
     // The iterator of a Node stream would first wait for the pending chunk.
@@ -62,8 +61,16 @@ export const chunksOf = (body: unknown): Chunks | undefined => {
   }
 }
 
+export const isAsyncIterable = (body: unknown): body is AsyncIterable<unknown> => hasMethod(body, Symbol.asyncIterator)
+
+/** Opens a web stream, a Node stream or any async iterable. */
+export const chunksOf = (body: unknown): Chunks | undefined => {
+  if (hasMethod(body, "getReader")) return chunksOfWebStream(body)
+  return isAsyncIterable(body) ? chunksOfIterable(body) : undefined
+}
+
 /** Reads chunk by chunk. At the limit, it stops and cancels the rest. */
-export const gather = async (chunks: Chunks, maxBytes: number): Promise<ReadBody> => {
+export const readChunks = async (chunks: Chunks, maxBytes: number): Promise<ReadBody> => {
   const bytes = new BodyBytes()
   for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
     const chunk = bytesOf(next.value)
@@ -74,3 +81,14 @@ export const gather = async (chunks: Chunks, maxBytes: number): Promise<ReadBody
   }
   return { body: bytes.whole, isWhole: true }
 }
+
+/** Opens a body and reads it. Fails with what either of them throws. On interruption, the body is canceled. */
+export const readInterruptibly = (open: () => Chunks, maxBytes: number): Effect.Effect<ReadBody, unknown> =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const chunks = open()
+      signal.addEventListener("abort", chunks.cancel)
+      return readChunks(chunks, maxBytes)
+    },
+    catch: (thrown) => thrown
+  })

@@ -3,7 +3,7 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { bytesOf, type Chunks, chunksOfWebStream, classOf, gather, type WebStream } from "./chunks.js"
+import { bytesOf, chunksOfWebStream, classOf, isAsyncIterable, readInterruptibly, type WebStream } from "./chunks.js"
 import type { Sendable } from "./dispatch.js"
 import { hasMethod } from "./hasMethod.js"
 
@@ -63,22 +63,16 @@ const fromForm = async (entries: FormEntries): Promise<Upload> => {
 
 const reading = (read: () => Promise<Upload>) => Effect.tryPromise({ try: read, catch: (thrown) => thrown })
 
-/** On interruption, the stream is canceled. */
 const fromStream = (stream: WebStream): Effect.Effect<Upload, unknown> =>
-  Effect.suspend(() => {
-    let chunks: Chunks | undefined
-    const read = async () => {
-      chunks = chunksOfWebStream(stream)
-      const { body } = await gather(chunks, Number.POSITIVE_INFINITY)
-      return { bytes: body, contentType: undefined }
-    }
-    return Effect.onInterrupt(reading(read), () => Effect.sync(() => chunks?.cancel()))
-  })
+  Effect.map(
+    readInterruptibly(() => chunksOfWebStream(stream), Number.POSITIVE_INFINITY),
+    ({ body }) => ({ bytes: body, contentType: undefined })
+  )
 
 /** A Node stream or another async iterable is streamed, because it may not fit into memory. */
 const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefined =>
-  hasMethod(content, Symbol.asyncIterator)
-    ? Stream.fromAsyncIterable(content as AsyncIterable<unknown>, (thrown) => thrown).pipe(
+  isAsyncIterable(content)
+    ? Stream.fromAsyncIterable(content, (thrown) => thrown).pipe(
       Stream.map(bytesOf),
       Stream.filter(Predicate.isNotUndefined)
     )

@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import { BodyBytes } from "../bodyBytes.js"
+import { readInterruptibly } from "../chunks.js"
 import {
   type Dispatch,
   type ReadBody,
@@ -25,7 +26,7 @@ import {
 } from "../dispatch.js"
 import { isDecoded } from "./contentCoding.js"
 import { isWebResponse, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
-import { FetchReading, processFetch, WebBody } from "./webFetch.js"
+import { chunksOfResponse, FetchReading, processFetch } from "./webFetch.js"
 import { WholeResponse } from "./wholeResponse.js"
 
 type ClientError = HttpClientError.HttpClientError
@@ -57,17 +58,6 @@ const collect = (stream: PlatformResponse["stream"], maxBytes: number) =>
     )
   })
 
-/** Collects the body of a web Response that didn't come from a `FetchReading`. */
-const collectWeb = (response: Response, maxBytes: number) =>
-  Effect.suspend(() => {
-    let body: WebBody | undefined
-    const read = async () => (body = new WebBody(response)).read(maxBytes)
-    return Effect.onInterrupt(
-      Effect.tryPromise({ try: read, catch: (cause) => cause }),
-      () => Effect.sync(() => body?.cancel())
-    )
-  })
-
 const readAtOnce = (response: PlatformResponse): Effect.Effect<ReadBody, unknown> =>
   Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
 
@@ -93,7 +83,7 @@ const bodyOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<Rea
   const native = nativeOf(response)
   // A FetchReading has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
   if (native instanceof WholeResponse) return readAtOnce(response)
-  if (isWebResponse(native)) return collectWeb(native, maxBytes)
+  if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
   if (isBounded(response, maxBytes)) return readAtOnce(response)
   return Effect.catchIf(
     collect(response.stream, maxBytes),

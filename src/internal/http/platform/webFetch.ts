@@ -1,6 +1,6 @@
 /** Finds the fetch of the process, and reads what a fetch returns, which may be an object of any class. */
-import { bytesOf, type Chunks, chunksOf, gather } from "../chunks.js"
-import type { ReadBody, ReadResponse, Receiver } from "../dispatch.js"
+import { bytesOf, type Chunks, chunksOf, chunksOfIterable, readChunks } from "../chunks.js"
+import type { ReadResponse, Receiver } from "../dispatch.js"
 import { hasMethod } from "../hasMethod.js"
 import { cookiesIn } from "./nativeResponse.js"
 import { WholeResponse } from "./wholeResponse.js"
@@ -48,26 +48,16 @@ const headOf = ({ headers, status, statusText }: Response) => {
   return { status, statusText, headers: recordOf(headers) }
 }
 
-/** The body of a web Response. Reading its own stream takes a fraction of the time that the platform's takes. */
-export class WebBody {
-  private readonly chunks: Chunks | undefined
-
-  constructor(private readonly response: Response) {
-    this.chunks = readFrom(response, ({ body }) => chunksOf(body))
-  }
-
-  async read(maxBytes: number): Promise<ReadBody> {
-    const { chunks, response } = this
-    if (chunks !== undefined) return gather(chunks, maxBytes)
-    const bytes = hasMethod(response, "arrayBuffer") ? bytesOf(await response.arrayBuffer()) : undefined
-    if (bytes === undefined) throw fetchError("ERR_FETCH_RESPONSE")
-    return { body: bytes.subarray(0, maxBytes), isWhole: bytes.length <= maxBytes }
-  }
-
-  cancel() {
-    this.chunks?.cancel()
-  }
+/** The only chunk of a body that has no stream, as in a mock or with status 204. */
+async function* onlyChunk(response: Response) {
+  const bytes = hasMethod(response, "arrayBuffer") ? bytesOf(await response.arrayBuffer()) : undefined
+  if (bytes === undefined) throw fetchError("ERR_FETCH_RESPONSE")
+  yield bytes
 }
+
+/** Opens the body of a web Response. Reading its own stream takes a fraction of the time that the platform's takes. */
+export const chunksOfResponse = (response: Response): Chunks =>
+  readFrom(response, ({ body }) => chunksOf(body)) ?? chunksOfIterable(onlyChunk(response))
 
 /**
  * Reads the response of one fetch call before the platform receives it. The platform can then abort the request until the body has been
@@ -76,7 +66,7 @@ export class WebBody {
 export class FetchReading {
   /** Set when the head of the response has been received. */
   status: number | undefined
-  private body: WebBody | undefined
+  private chunks: Chunks | undefined
   private reading: Promise<Response> | undefined
   private isCanceled = false
 
@@ -90,9 +80,9 @@ export class FetchReading {
     const response = await fetched
     const head = readFrom(response, headOf)
     this.status = head.status
-    this.body = new WebBody(response)
-    if (this.isCanceled) this.body.cancel()
-    const read = await this.body.read(this.receiver.maxBytesOf(head.status))
+    this.chunks = chunksOfResponse(response)
+    if (this.isCanceled) this.chunks.cancel()
+    const read = await readChunks(this.chunks, this.receiver.maxBytesOf(head.status))
     const parts = { ...head, ...read }
     if (!read.isWhole) {
       this.receiver.onResponse(parts)
@@ -108,6 +98,6 @@ export class FetchReading {
 
   cancel() {
     this.isCanceled = true
-    this.body?.cancel()
+    this.chunks?.cancel()
   }
 }
