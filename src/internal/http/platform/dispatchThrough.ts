@@ -85,11 +85,7 @@ const bodyOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<Rea
   if (native instanceof WholeResponse) return readAtOnce(response)
   if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
   if (isBounded(response, maxBytes)) return readAtOnce(response)
-  return Effect.catchIf(
-    collect(response.stream, maxBytes),
-    (error) => error.reason === "EmptyBody",
-    () => Effect.succeed({ body: new Uint8Array(), isWhole: true })
-  )
+  return collect(response.stream, maxBytes)
 }
 
 const receivedOf = (response: PlatformResponse, method: string, maxBytes: number): Effect.Effect<Received, unknown> =>
