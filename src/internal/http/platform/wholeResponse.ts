@@ -54,11 +54,9 @@ class WholeHeaders implements Headers {
   }
 }
 
-/** Drops headers that HTTP does not allow. The global Headers would throw. */
 const headerFieldsOf = (headers: ReadResponse["headers"]): HeaderFields =>
   Object.entries(headers)
     .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
-    .filter(isHeaderField)
 
 /**
  * A response that has been read, as a web Response for the platform. It doesn't use the global Response, because a process may have none
@@ -75,6 +73,7 @@ export class WholeResponse implements Response {
   constructor(private readonly parts: ReadResponse, readonly url: string) {
     const { headers, status, statusText = "" } = parts
     this.status = status
+    // undici decodes UTF-8 here, and the constructor of the global Response throws if a character isn't Latin-1.
     this.statusText = isHeaderField(["reason", statusText]) ? statusText : ""
     this.headers = new WholeHeaders(headerFieldsOf(headers))
   }
