@@ -12,7 +12,8 @@ const responseWith = (
   observeHeaders: [],
   status,
   headers,
-  body: new TextEncoder().encode(body)
+  body: new TextEncoder().encode(body),
+  isWhole: true
 })
 
 const errorOf = (...given: Parameters<typeof responseWith>) =>

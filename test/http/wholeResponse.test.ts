@@ -7,7 +7,7 @@ it("platform response: a reason phrase that isn't Latin-1 is dropped, because a 
   const response = toPlatform(
     HttpClientRequest.get("/"),
     { origin: "https://advisor.example", path: "/" },
-    { status: 200, statusText: "Готово", headers: {}, body: new Uint8Array() }
+    { status: 200, statusText: "Готово", headers: {}, body: new Uint8Array(), isWhole: true }
   )
   expect(statusTextOf(response)).toBe("")
 })

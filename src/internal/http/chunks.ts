@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
 import { BodyBytes } from "./bodyBytes.js"
-import type { ReadBody } from "./dispatch.js"
+import type { BufferedBody } from "./dispatch.js"
 import { hasMethod } from "./hasMethod.js"
 
 /** Returns the class name of a value, such as "Blob" or "FormData". It is the same in every realm. */
@@ -70,7 +70,7 @@ export const chunksOf = (body: unknown): Chunks | undefined => {
 }
 
 /** Reads chunk by chunk. At the limit, it stops and cancels the rest. */
-export const readChunks = async (chunks: Chunks, maxBytes: number): Promise<ReadBody> => {
+export const readChunks = async (chunks: Chunks, maxBytes: number): Promise<BufferedBody> => {
   const bytes = new BodyBytes()
   for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
     const chunk = bytesOf(next.value)
@@ -83,7 +83,7 @@ export const readChunks = async (chunks: Chunks, maxBytes: number): Promise<Read
 }
 
 /** Opens a body and reads it. Fails with what either of them throws. On interruption, the body is canceled. */
-export const readInterruptibly = (open: () => Chunks, maxBytes: number): Effect.Effect<ReadBody, unknown> =>
+export const readInterruptibly = (open: () => Chunks, maxBytes: number): Effect.Effect<BufferedBody, unknown> =>
   Effect.tryPromise({
     try: async (signal) => {
       const chunks = open()

@@ -23,22 +23,19 @@ export interface BufferedRequest extends Request {
 
 export const isBuffered = (request: Request): request is BufferedRequest => request.body._tag !== "Stream"
 
-/** A body that has been read. If it exceeds the limit, `body` is only its beginning, and `isWhole` is false. */
-export interface ReadBody {
+/** A body in memory. If it exceeds the limit, `body` is only its beginning, and `isWhole` is false. */
+export interface BufferedBody {
   readonly body: Uint8Array
   readonly isWhole: boolean
 }
 
-export interface ReadResponse {
+export interface BufferedResponse extends BufferedBody {
   readonly status: number
   /** The reason phrase, if the client provides it. */
   readonly statusText?: string | undefined
   /** The headers, with their names in lower case. */
   readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
-  readonly body: Uint8Array
 }
-
-export interface Received extends ReadResponse, ReadBody {}
 
 export const isOk = (status: number): boolean => status >= 200 && status < 300
 
@@ -48,7 +45,7 @@ export const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 /** Receives the result of a request. Only the first result counts. */
 export interface Receiver {
   readonly maxBytesOf: (status: number) => number
-  readonly onResponse: (received: Received) => void
+  readonly onResponse: (response: BufferedResponse) => void
   /** The request failed. Only the code of `cause` is used. `status` is set if the head of a response was received. */
   readonly onFailure: (cause: unknown, status?: number) => void
   /** The stream of the request body failed. */

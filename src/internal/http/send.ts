@@ -5,7 +5,15 @@ import * as Predicate from "effect/Predicate"
 import { BadRequest, type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { badPort, reasonOf } from "../errors/transportCodes.js"
 import { closed, timedOut } from "../errors/transportErrors.js"
-import { type Abort, dispatchOf, isBuffered, isOk, type Received, type Receiver, type Request } from "./dispatch.js"
+import {
+  type Abort,
+  type BufferedResponse,
+  dispatchOf,
+  isBuffered,
+  isOk,
+  type Receiver,
+  type Request
+} from "./dispatch.js"
 import { dispatchThrough } from "./platform/dispatchThrough.js"
 import type { ServiceResponse } from "./serviceResponse.js"
 import { Timed, type Timeouts } from "./timeouts.js"
@@ -91,12 +99,12 @@ class PendingRequest extends Timed implements Receiver {
     return isOk(status) ? this.limits.maxBytes : maxErrorBytes
   }
 
-  onResponse({ body, headers, isWhole, status, statusText }: Received) {
+  onResponse({ body, headers, isWhole, status, statusText }: BufferedResponse) {
     const { limits: { observeHeaders }, operation } = this
     const isUsable = isWhole || !isOk(status)
     this.settle(
       isUsable
-        ? Effect.succeed({ operation, observeHeaders, status, statusText, headers, body })
+        ? Effect.succeed({ operation, observeHeaders, status, statusText, headers, body, isWhole })
         : Effect.fail(tooLarge(operation, status))
     )
   }

@@ -9,10 +9,10 @@ import {
   TooManyRequests,
   UnexpectedResponse
 } from "../../NutritionAdvisorError.js"
-import type { ReadResponse } from "./dispatch.js"
+import type { BufferedResponse } from "./dispatch.js"
 
-/** A response of the service. If its status is not 2xx, `body` may be only the beginning of the body (`maxErrorBytes`). */
-export interface ServiceResponse extends ReadResponse {
+/** A response of the service. If its status is 2xx, its body is whole. */
+export interface ServiceResponse extends BufferedResponse {
   readonly operation: Operation
   /** The response headers that errors and spans may show. */
   readonly observeHeaders: ReadonlyArray<string>

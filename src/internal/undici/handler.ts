@@ -1,12 +1,12 @@
 import type * as Undici from "@effect/platform-node/Undici"
 import { BodyBytes } from "../http/bodyBytes.js"
-import type { ReadResponse, Receiver } from "../http/dispatch.js"
+import type { BufferedResponse, Receiver } from "../http/dispatch.js"
 
 const unneeded = new Error("the request is no longer needed")
 
 type Controller = Undici.Dispatcher.DispatchController
 
-type ResponseHeaders = ReadResponse["headers"]
+type ResponseHeaders = BufferedResponse["headers"]
 
 /** Reads a whole response for one receiver. Aborts the request if the body is too large or the caller cancels. */
 export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {

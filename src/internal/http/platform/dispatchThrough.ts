@@ -16,14 +16,7 @@ import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import { BodyBytes } from "../bodyBytes.js"
 import { readInterruptibly } from "../chunks.js"
-import {
-  type Dispatch,
-  type ReadBody,
-  type ReadResponse,
-  type Received,
-  type Request,
-  withoutBody
-} from "../dispatch.js"
+import { type BufferedBody, type BufferedResponse, type Dispatch, type Request, withoutBody } from "../dispatch.js"
 import { isDecoded } from "./contentCoding.js"
 import { isWebResponse, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
 import { chunksOfResponse, FetchReading, processFetch } from "./webFetch.js"
@@ -54,11 +47,11 @@ const collect = (stream: PlatformResponse["stream"], maxBytes: number) =>
     let isWhole = true
     return Effect.map(
       Stream.runForEachWhile(stream, (chunk) => Effect.sync(() => isWhole = bytes.add(chunk, maxBytes))),
-      (): ReadBody => ({ body: bytes.whole, isWhole })
+      (): BufferedBody => ({ body: bytes.whole, isWhole })
     )
   })
 
-const readAtOnce = (response: PlatformResponse): Effect.Effect<ReadBody, unknown> =>
+const readAtOnce = (response: PlatformResponse): Effect.Effect<BufferedBody, unknown> =>
   Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
 
 /** Other clients need almost twice as long to stream a body. If the headers show that it fits, it is read at once. */
@@ -67,9 +60,9 @@ const isBounded = ({ headers }: PlatformResponse, maxBytes: number) =>
   Number(headers["content-length"]) <= maxBytes
 
 /** Returns the headers without content-encoding and content-length if fetch has decoded the body, since they describe the encoded one. */
-const headersOf = (response: PlatformResponse, method: string, body: Uint8Array): ReadResponse["headers"] => {
+const headersOf = (response: PlatformResponse, method: string, body: Uint8Array): BufferedResponse["headers"] => {
   const { headers, status } = response
-  const all: ReadResponse["headers"] = headers["set-cookie"] === undefined
+  const all: BufferedResponse["headers"] = headers["set-cookie"] === undefined
     ? headers
     : { ...headers, "set-cookie": setCookiesOf(response) }
   const coding = headers["content-encoding"]
@@ -79,7 +72,7 @@ const headersOf = (response: PlatformResponse, method: string, body: Uint8Array)
   return others
 }
 
-const bodyOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<ReadBody, unknown> => {
+const bodyOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
   const native = nativeOf(response)
   // A FetchReading has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
   if (native instanceof WholeResponse) return readAtOnce(response)
@@ -88,7 +81,11 @@ const bodyOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<Rea
   return collect(response.stream, maxBytes)
 }
 
-const receivedOf = (response: PlatformResponse, method: string, maxBytes: number): Effect.Effect<Received, unknown> =>
+const receivedOf = (
+  response: PlatformResponse,
+  method: string,
+  maxBytes: number
+): Effect.Effect<BufferedResponse, unknown> =>
   Effect.map(bodyOf(response, maxBytes), (read) => ({
     status: response.status,
     statusText: statusTextOf(response),

@@ -1,6 +1,6 @@
 /** Finds the fetch of the process, and reads what a fetch returns, which may be an object of any class. */
 import { bytesOf, type Chunks, chunksOf, chunksOfIterable, readChunks } from "../chunks.js"
-import type { ReadResponse, Receiver } from "../dispatch.js"
+import type { BufferedResponse, Receiver } from "../dispatch.js"
 import { hasMethod } from "../hasMethod.js"
 import { cookiesIn } from "./nativeResponse.js"
 import { WholeResponse } from "./wholeResponse.js"
@@ -34,7 +34,7 @@ const readFrom = <A>(response: Response, read: (response: Response) => A): A => 
   }
 }
 
-const recordOf = (headers: Headers): ReadResponse["headers"] => {
+const recordOf = (headers: Headers): BufferedResponse["headers"] => {
   const record: Record<string, string | Array<string>> = {}
   for (const [anyCaseName, value] of headers) {
     const name = anyCaseName.toLowerCase()

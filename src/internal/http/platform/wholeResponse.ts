@@ -1,6 +1,6 @@
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import { isOk, type ReadResponse, type Request } from "../dispatch.js"
+import { type BufferedResponse, isOk, type Request } from "../dispatch.js"
 import { isHeaderField } from "../header.js"
 
 type HeaderFields = ReadonlyArray<readonly [name: string, value: string]>
@@ -54,7 +54,7 @@ class WholeHeaders implements Headers {
   }
 }
 
-const headerFieldsOf = (headers: ReadResponse["headers"]): HeaderFields =>
+const headerFieldsOf = (headers: BufferedResponse["headers"]): HeaderFields =>
   Object.entries(headers)
     .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
 
@@ -70,7 +70,7 @@ export class WholeResponse implements Response {
   readonly statusText: string
   readonly headers: WholeHeaders
 
-  constructor(private readonly parts: ReadResponse, readonly url: string) {
+  constructor(private readonly parts: BufferedResponse, readonly url: string) {
     const { headers, status, statusText = "" } = parts
     this.status = status
     // undici decodes UTF-8 here, and the constructor of the global Response throws if a character isn't Latin-1.
@@ -124,6 +124,6 @@ export class WholeResponse implements Response {
 export const toPlatform = (
   request: HttpClientRequest.HttpClientRequest,
   { origin, path }: Pick<Request, "origin" | "path">,
-  response: ReadResponse
+  response: BufferedResponse
 ): HttpClientResponse.HttpClientResponse =>
   HttpClientResponse.fromWeb(request, new WholeResponse(response, origin + path))
