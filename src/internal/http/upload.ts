@@ -61,7 +61,7 @@ const fromForm = async (entries: FormEntries): Promise<Upload> => {
   }
 }
 
-const reading = (read: () => Promise<Upload>) => Effect.tryPromise({ try: read, catch: (thrown) => thrown })
+const tryRead = (read: () => Promise<Upload>) => Effect.tryPromise({ try: read, catch: (thrown) => thrown })
 
 const fromStream = (stream: WebStream): Effect.Effect<Upload, unknown> =>
   Effect.map(
@@ -79,9 +79,9 @@ const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefi
     : undefined
 
 /** Reads a form, a Blob or a web stream into memory. Fails with what the source throws. */
-const read = (content: unknown): Effect.Effect<Upload, unknown> | undefined => {
-  if (isBlob(content)) return reading(() => fromBlob(content))
-  if (isForm(content)) return reading(() => fromForm(content))
+const readIntoMemory = (content: unknown): Effect.Effect<Upload, unknown> | undefined => {
+  if (isBlob(content)) return tryRead(() => fromBlob(content))
+  if (isForm(content)) return tryRead(() => fromForm(content))
   return hasMethod(content, "getReader") ? fromStream(content) : undefined
 }
 
@@ -96,7 +96,7 @@ export const sendable = <E>(
     HttpBody.raw(bytes, { contentType: body.contentType ?? usual })
   const upload = inMemory(content)
   if (upload !== undefined) return Effect.succeed(toRaw(upload))
-  const reading = read(content)
+  const reading = readIntoMemory(content)
   if (reading !== undefined) return Effect.map(wrap(reading), toRaw)
   const stream = streamOf(content)
   return Effect.succeed(stream ? HttpBody.stream(stream, body.contentType) : HttpBody.raw(content, body))

@@ -41,7 +41,7 @@ const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailu
 }
 
 /** Reads chunk by chunk, and stops at the limit. */
-const collect = (stream: PlatformResponse["stream"], maxBytes: number) =>
+const readStream = (stream: PlatformResponse["stream"], maxBytes: number) =>
   Effect.suspend(() => {
     const bytes = new BodyBytes()
     let isWhole = true
@@ -51,11 +51,11 @@ const collect = (stream: PlatformResponse["stream"], maxBytes: number) =>
     )
   })
 
-const readAtOnce = (response: PlatformResponse): Effect.Effect<BufferedBody, unknown> =>
+const readWhole = (response: PlatformResponse): Effect.Effect<BufferedBody, unknown> =>
   Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
 
-/** Other clients need almost twice as long to stream a body. If the headers show that it fits, it is read at once. */
-const isBounded = ({ headers }: PlatformResponse, maxBytes: number) =>
+/** Other clients need almost twice as long to stream a body. If the headers show that it fits, it is read whole. */
+const fits = ({ headers }: PlatformResponse, maxBytes: number) =>
   headers["content-encoding"] === undefined && /^\d+$/.test(headers["content-length"] ?? "") &&
   Number(headers["content-length"]) <= maxBytes
 
@@ -72,25 +72,25 @@ const headersOf = (response: PlatformResponse, method: string, body: Uint8Array)
   return others
 }
 
-const bodyOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
+const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
   const native = nativeOf(response)
   // A FetchReading has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
-  if (native instanceof WholeResponse) return readAtOnce(response)
+  if (native instanceof WholeResponse) return readWhole(response)
   if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
-  if (isBounded(response, maxBytes)) return readAtOnce(response)
-  return collect(response.stream, maxBytes)
+  if (fits(response, maxBytes)) return readWhole(response)
+  return readStream(response.stream, maxBytes)
 }
 
-const receivedOf = (
+const readResponse = (
   response: PlatformResponse,
   method: string,
   maxBytes: number
 ): Effect.Effect<BufferedResponse, unknown> =>
-  Effect.map(bodyOf(response, maxBytes), (read) => ({
+  Effect.map(readBody(response, maxBytes), (buffered) => ({
     status: response.status,
     statusText: statusTextOf(response),
-    headers: headersOf(response, method, read.body),
-    ...read
+    headers: headersOf(response, method, buffered.body),
+    ...buffered
   }))
 
 /**
@@ -134,7 +134,7 @@ export const dispatchThrough =
       Effect.catchIf(isStatusError, ({ response }) => Effect.succeed(response)),
       Effect.flatMap((response) => {
         reading.status = response.status
-        return receivedOf(response, request.method, receiver.maxBytesOf(response.status))
+        return readResponse(response, request.method, receiver.maxBytesOf(response.status))
       }),
       Effect.interruptible
     )
