@@ -19,7 +19,7 @@ import { readInterruptibly } from "../chunks.js"
 import { type BufferedBody, type BufferedResponse, type Dispatch, type Request, withoutBody } from "../dispatch.js"
 import { isDecoded } from "./contentCoding.js"
 import { isWebResponse, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
-import { chunksOfResponse, FetchReading, processFetch } from "./webFetch.js"
+import { chunksOfResponse, FetchCall, processFetch } from "./webFetch.js"
 import { WholeResponse } from "./wholeResponse.js"
 
 type ClientError = HttpClientError.HttpClientError
@@ -74,7 +74,7 @@ const headersOf = (response: PlatformResponse, method: string, body: Uint8Array)
 
 const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
   const native = nativeOf(response)
-  // A FetchReading has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
+  // A FetchCall has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
   if (native instanceof WholeResponse) return readWhole(response)
   if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
   if (fits(response, maxBytes)) return readWhole(response)
@@ -103,13 +103,13 @@ const disableTelemetry = FiberRef.set(HttpClient.currentTracerDisabledWhen, () =
 )
 
 /** Settings for the fetch client. They apply just before sending, and keep the caller's RequestInit and Fetch. */
-const fetchSettings = (reading: FetchReading) =>
+const fetchSettings = (fetchCall: FetchCall) =>
   FiberRef.update(FiberRef.currentContext, (context) => {
     const callerInit = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
     const fetch = Option.getOrElse(Context.getOption(context, FetchHttpClient.Fetch), processFetch)
     return context.pipe(
       Context.add(FetchHttpClient.RequestInit, { ...callerInit, redirect: "manual" as const }),
-      Context.add(FetchHttpClient.Fetch, reading.through(fetch))
+      Context.add(FetchHttpClient.Fetch, fetchCall.through(fetch))
     )
   })
 
@@ -125,15 +125,15 @@ export const dispatchThrough =
   (httpClient: HttpClient.HttpClient) => (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
     const abort = () => {
       fiber.unsafeInterruptAsFork(FiberId.none)
-      reading.cancel()
+      fetchCall.cancel()
     }
-    const reading = new FetchReading(receiver, abort)
-    const client = HttpClient.mapRequestEffect(httpClient, (request) => Effect.as(fetchSettings(reading), request))
+    const fetchCall = new FetchCall(receiver, abort)
+    const client = HttpClient.mapRequestEffect(httpClient, (request) => Effect.as(fetchSettings(fetchCall), request))
     const received = disableTelemetry.pipe(
       Effect.flatMap(() => client.execute(requestOf(request, () => receiver.onBodyFailure()))),
       Effect.catchIf(isStatusError, ({ response }) => Effect.succeed(response)),
       Effect.flatMap((response) => {
-        reading.status = response.status
+        fetchCall.status = response.status
         return readResponse(response, request.method, receiver.maxBytesOf(response.status))
       }),
       Effect.interruptible
@@ -141,12 +141,12 @@ export const dispatchThrough =
     const fiber = Runtime.runFork(runtime, received)
     fiber.addObserver((exit) => {
       if (Exit.isSuccess(exit)) return receiver.onResponse(exit.value)
-      reading.cancel()
+      fetchCall.cancel()
       // The defect of a client that died is not used, because it may contain the request.
-      receiver.onFailure(Option.getOrUndefined(Cause.failureOption(exit.cause)), reading.status)
+      receiver.onFailure(Option.getOrUndefined(Cause.failureOption(exit.cause)), fetchCall.status)
     })
     return () => {
       abort()
-      return Effect.zipRight(Fiber.await(fiber), Effect.promise(() => reading.ended()))
+      return Effect.zipRight(Fiber.await(fiber), Effect.promise(() => fetchCall.ended()))
     }
   }

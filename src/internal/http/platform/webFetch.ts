@@ -25,10 +25,10 @@ export const processFetch = (): Fetch => {
 /** Checks whether the process has a fetch. `node --no-experimental-fetch` removes it. */
 export const hasFetch = (): boolean => processFetch() !== missing
 
-/** Reads from a response. It may throw, because a mock may lack any part of a Response. */
-const readFrom = <A>(response: Response, read: (response: Response) => A): A => {
+/** Returns a part of a response. It may throw, because a mock may lack any part of a Response. */
+const partOf = <A>(response: Response, part: (response: Response) => A): A => {
   try {
-    return read(response)
+    return part(response)
   } catch (cause) {
     throw fetchError("ERR_FETCH_RESPONSE", cause)
   }
@@ -57,43 +57,43 @@ async function* onlyChunk(response: Response) {
 
 /** Opens the body of a web Response. Reading its own stream takes a fraction of the time that the platform's takes. */
 export const chunksOfResponse = (response: Response): Chunks =>
-  readFrom(response, ({ body }) => chunksOf(body)) ?? chunksOfIterable(onlyChunk(response))
+  partOf(response, ({ body }) => chunksOf(body)) ?? chunksOfIterable(onlyChunk(response))
 
 /**
- * Reads the response of one fetch call before the platform receives it. The platform can then abort the request until the body has been
+ * A fetch call whose response is read before the platform receives it. The platform can then abort the request until the body has been
  * read, whichever fetch is in use.
  */
-export class FetchReading {
+export class FetchCall {
   /** Set when the head of the response has been received. */
   status: number | undefined
   private chunks: Chunks | undefined
-  private reading: Promise<Response> | undefined
+  private response: Promise<Response> | undefined
   private isCanceled = false
 
   constructor(private readonly receiver: Receiver, private readonly abort: () => void) {}
 
   through(fetch: Fetch): Fetch {
-    return (input, init) => this.reading = this.read(fetch(input, init))
+    return (input, init) => this.response = this.read(fetch(input, init))
   }
 
   private async read(fetched: Promise<Response>) {
     const response = await fetched
-    const head = readFrom(response, headOf)
+    const head = partOf(response, headOf)
     this.status = head.status
     this.chunks = chunksOfResponse(response)
     if (this.isCanceled) this.chunks.cancel()
-    const read = await readChunks(this.chunks, this.receiver.maxBytesOf(head.status))
-    const parts = { ...head, ...read }
-    if (!read.isWhole) {
-      this.receiver.onResponse(parts)
+    const body = await readChunks(this.chunks, this.receiver.maxBytesOf(head.status))
+    const buffered = { ...head, ...body }
+    if (!body.isWhole) {
+      this.receiver.onResponse(buffered)
       this.abort()
     }
-    return new WholeResponse(parts, "")
+    return new WholeResponse(buffered, "")
   }
 
   /** Resolves when fetch has ended. A fetch that ignores its signal ends late. */
   async ended() {
-    await Promise.allSettled([this.reading])
+    await Promise.allSettled([this.response])
   }
 
   cancel() {

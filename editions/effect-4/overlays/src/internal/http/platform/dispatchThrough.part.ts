@@ -9,12 +9,12 @@ const disableTelemetry = Effect.withFiber((fiber) => {
   return Effect.sync(() => fiber.setContext(changed))
 })
 
-const fetchSettings = (reading: FetchReading) =>
+const fetchSettings = (fetchCall: FetchCall) =>
   Effect.withFiber((fiber) => {
     const callerInit = Option.getOrUndefined(Context.getOption(fiber.context, FetchHttpClient.RequestInit))
     const changed = fiber.context.pipe(
       Context.add(FetchHttpClient.RequestInit, { ...callerInit, redirect: "manual" as const }),
-      Context.add(FetchHttpClient.Fetch, reading.through(Context.get(fiber.context, FetchHttpClient.Fetch)))
+      Context.add(FetchHttpClient.Fetch, fetchCall.through(Context.get(fiber.context, FetchHttpClient.Fetch)))
     )
     return Effect.sync(() => fiber.setContext(changed))
   })
