@@ -10,7 +10,7 @@ export interface Sent {
   readonly headers: Headers
 }
 
-export const key = "license-key-7f3a"
+const key = "license-key-7f3a"
 
 const settings = { baseUrl: "https://advisor.example", licenseKey: key }
 

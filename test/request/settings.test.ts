@@ -1,3 +1,4 @@
+import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
 import * as Settings from "../../src/internal/settings/settings.js"
@@ -57,9 +58,9 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   ["baseUrl", /user name/, ["https://user@a.example", "https://user:word@a.example"].map(url)],
   ["baseUrl", /query/, ["https://a.example?a=1", "https://a.example/#part"].map(url)],
   ["licenseKey", /is JSON/, ["{\"license-key\":\"k\"}", "{ \"key\": 1 }"].map(key)],
-  ["licenseKey", /comment/, ["demo-key # mine", "demo-key #"].map(key)],
+  ["licenseKey", /comment/, ["demo-key # mine", "demo-key #", "\"demo-key\""].map(key)],
   ["licenseKey", /blank/, ["", " ", "\t"].map(key)],
-  ["licenseKey", /white space/, [" key-1", "key-1 ", "key\n"].map(key)],
+  ["licenseKey", /white space/, [" key-1", "key-1 ", "key\n", "\u200bkey-1"].map(key)],
   [
     "licenseKey",
     /a URL path segment/,
@@ -75,7 +76,18 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   [
     "licenseKey",
     /placeholder/,
-    ["null", "[object Object]", "<your key>", "<key>", "{key}", "${KEY}", "your-license-key", "change-me"]
+    [
+      "null",
+      "[object Object]",
+      "<your key>",
+      "<key>",
+      "{key}",
+      "${KEY}",
+      "your-license-key",
+      "change-me",
+      "demo-••••",
+      "demo-…"
+    ]
       .map(key)
   ],
   ["licenseKey", /placeholder/, references.map(key)],
@@ -168,9 +180,11 @@ describe("rejected setting", () => {
   })
 
   it("the error does not contain its value", () => {
-    for (const options of [url("http://marker7f3a.example"), key("marker7f3a\n"), { serviceId: "marker7f3a\n" }]) {
+    const keys = ["marker7f3a\n", "\u200bmarker7f3a", "\"marker7f3a\"", "marker7f3a••••", "marker7f3a…"].map(key)
+    for (const options of [url("http://marker7f3a.example"), { serviceId: "marker7f3a\n" }, ...keys]) {
       const error = Either.getOrThrow(Either.flip(check(options)))
-      expect(`${error} ${JSON.stringify(error)} ${error.stack}`).not.toContain("marker7f3a")
+      const printed = inspect(error, { depth: 9, showHidden: true })
+      expect(`${error} ${JSON.stringify(error)} ${printed}`).not.toContain("marker7f3a")
     }
   })
 })
