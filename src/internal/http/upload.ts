@@ -27,7 +27,7 @@ export const inMemory = (content: unknown): Upload | undefined => {
   return bytes && { bytes, contentType: undefined }
 }
 
-type AnyBlob = Readonly<Record<"arrayBuffer", () => Promise<ArrayBuffer>> & Record<"type" | "name", unknown>>
+type AnyBlob = Pick<Blob, "arrayBuffer" | "type"> & { readonly name?: unknown }
 
 /** Checks for a Blob or File of any class, such as one of node:buffer or of a package. */
 export const isBlob = (content: unknown): content is AnyBlob =>
@@ -38,11 +38,9 @@ type FormEntries = Iterable<readonly [string, unknown]>
 export const isForm = (content: unknown): content is FormEntries =>
   classOf(content) === "FormData" && hasMethod(content, Symbol.iterator)
 
-const typeOf = ({ type }: AnyBlob) => typeof type === "string" && type !== "" ? type : undefined
-
 const fromBlob = async (blob: AnyBlob): Promise<Upload> => ({
   bytes: new Uint8Array(await blob.arrayBuffer()),
-  contentType: typeOf(blob)
+  contentType: blob.type === "" ? undefined : blob.type
 })
 
 /** The form is copied first, because Response doesn't recognize a FormData or a Blob of a package. */
@@ -50,7 +48,7 @@ const fromForm = async (entries: FormEntries): Promise<Upload> => {
   const form = new FormData()
   for (const [name, value] of entries) {
     if (isBlob(value)) {
-      const file = new Blob([await value.arrayBuffer()], { type: typeOf(value) ?? "" })
+      const file = new Blob([await value.arrayBuffer()], { type: value.type })
       form.append(name, file, typeof value.name === "string" ? value.name : "blob")
     } else form.append(name, String(value))
   }
