@@ -29,13 +29,6 @@ interface Group {
   readonly interrupt: () => void
 }
 
-/** Starts a call in a new fiber. The timeout includes the time to build the services. */
-type Fork = <A>(
-  call: Effect.Effect<A, unknown, NutritionAdvisor>,
-  operation: Operation,
-  timeout: CallLimits["timeout"]
-) => Fiber.RuntimeFiber<A, unknown>
-
 const limit = <A, R>(
   call: Effect.Effect<A, unknown, R>,
   operation: Operation,
@@ -46,59 +39,58 @@ const limit = <A, R>(
     onTimeout: () => timedOut(operation)
   })
 
-/** The signals of old AbortController packages have no reason. */
-const abortReasonOf = (
-  { reason = new DOMException("This operation was aborted", "AbortError") }: AbortSignal
-): unknown => reason
-
-/** Gives each fiber the FiberRefs of the layer as they are: `runFork` copies them for each. */
-const forkOver = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
-  const bare = Runtime.updateFiberRefs(built, FiberRefs.empty)
-  return (call, operation, timeout) =>
-    Runtime.runFork(bare, limit(call, operation, timeout), { updateRefs: () => built.fiberRefs })
-}
-
 /** Builds the services of a client, which stay open until its scope is closed. */
 export type BuildServices = Effect.Effect<Context.Context<NutritionAdvisor>, unknown, Scope.Scope>
 
-/**
- * Forks calls that wait for the services. The first call starts to build them, in a fiber of the scope: it may end while others still wait.
- * This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
- */
-const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (fork: Fork) => void): Fork => {
-  const build = Effect.map(
-    Effect.flatMap(buildServices, (built) => Effect.provide(Effect.runtime<NutritionAdvisor>(), built)),
-    (built) => {
-      onBuilt(forkOver(built))
-      return built
-    }
-  )
+/** Gives each fiber the FiberRefs of the layer as they are: `runFork` copies them for each. */
+const forkOver = (built: Runtime.Runtime<NutritionAdvisor>) => {
+  const bare = Runtime.updateFiberRefs(built, FiberRefs.empty)
+  return <A>(call: Effect.Effect<A, unknown, NutritionAdvisor>) =>
+    Runtime.runFork(bare, call, { updateRefs: () => built.fiberRefs })
+}
 
+/**
+ * Forks calls over services that the first call starts to build, in a fiber of the scope: it may end while others still wait. The timeout of
+ * a call includes that wait. This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
+ */
+const makeFork = (buildServices: BuildServices, scope: Scope.Scope) => {
   let building: Fiber.RuntimeFiber<Runtime.Runtime<NutritionAdvisor>, unknown> | undefined
+  let forkBuilt: ReturnType<typeof forkOver> | undefined
+
+  const build = Effect.gen(function*() {
+    const built = yield* Effect.provide(Effect.runtime<NutritionAdvisor>(), yield* buildServices)
+    forkBuilt = forkOver(built)
+    return built
+  })
 
   const start = Effect.map(Effect.forkIn(Scope.extend(build, scope), scope), (fiber) => building = fiber)
 
   const wait = Effect.flatMap(Effect.suspend(() => building ? Effect.succeed(building) : start), Fiber.join)
 
-  return (call, operation, timeout) =>
-    Effect.runFork(limit(Effect.flatMap(wait, (built) => Effect.provide(call, built)), operation, timeout))
+  return <A>(
+    call: Effect.Effect<A, unknown, NutritionAdvisor>,
+    operation: Operation,
+    timeout: CallLimits["timeout"]
+  ): Fiber.RuntimeFiber<A, unknown> => {
+    if (forkBuilt !== undefined) return forkBuilt(limit(call, operation, timeout))
+    return Effect.runFork(limit(Effect.flatMap(wait, (built) => Effect.provide(call, built)), operation, timeout))
+  }
 }
 
 /** The calls of one client, over services that the first of them builds. */
 export const make = (buildServices: BuildServices) => {
   const scope = Effect.runSync(Scope.make())
+  const fork = makeFork(buildServices, scope)
   const groups = new Map<Signal, Group>()
   let closing: Promise<void> | undefined
-
-  let fork = forkAfter(buildServices, scope, (built) => {
-    fork = built
-  })
 
   const isOver = (signal: Signal) => signal?.aborted === true || closing !== undefined
 
   const interruptionOf = (operation: Operation, signal: Signal): unknown => {
-    if (signal?.aborted === true) return abortReasonOf(signal)
-    return closing === undefined ? aborted(operation) : closed(operation)
+    if (signal?.aborted !== true) return closing === undefined ? aborted(operation) : closed(operation)
+    // The signals of old AbortController packages have no reason.
+    const { reason = new DOMException("This operation was aborted", "AbortError") } = signal
+    return reason
   }
 
   const groupOf = (signal: Signal): Group => {
@@ -114,6 +106,25 @@ export const make = (buildServices: BuildServices) => {
     return group
   }
 
+  /** Adds a call to the group of its signal. Returns the function that removes it. */
+  const enter = (fiber: Call["fiber"], signal: Signal) => {
+    const call: Call = { fiber }
+    const { calls, interrupt } = groupOf(signal)
+    calls.add(call)
+    return () => {
+      call.fiber = undefined
+      calls.delete(call)
+      if (!signal || calls.size > 0) return
+      groups.delete(signal)
+      signal.removeEventListener("abort", interrupt)
+    }
+  }
+
+  const errorOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Signal): unknown =>
+    Cause.isInterruptedOnly(cause)
+      ? interruptionOf(operation, signal)
+      : asConfigurationError(Cause.originalError(Cause.squash(cause)))
+
   const run = async <A>(
     operation: Operation,
     { signal, timeout }: CallLimits,
@@ -121,22 +132,13 @@ export const make = (buildServices: BuildServices) => {
   ): Promise<A> => {
     if (isOver(signal)) throw interruptionOf(operation, signal)
     const fiber = fork(effect, operation, timeout)
-    const call: Call = { fiber }
-    const { calls, interrupt } = groupOf(signal)
-    calls.add(call)
+    const leave = enter(fiber, signal)
     // What the call has run so far may have aborted the signal or closed the client.
     if (isOver(signal)) fiber.unsafeInterruptAsFork(FiberId.none)
     const exit = await new Promise<Exit.Exit<A, unknown>>((resolve) => fiber.addObserver(resolve))
-    call.fiber = undefined
-    calls.delete(call)
-    if (signal && calls.size === 0) {
-      groups.delete(signal)
-      signal.removeEventListener("abort", interrupt)
-    }
+    leave()
     if (exit._tag === "Success") return exit.value
-    const error = Cause.isInterruptedOnly(exit.cause)
-      ? interruptionOf(operation, signal)
-      : asConfigurationError(Cause.originalError(Cause.squash(exit.cause)))
+    const error = errorOf(exit.cause, operation, signal)
     // The stack starts at the caller. `message` becomes an own property, because a structured clone drops inherited ones.
     if (isNutritionAdvisorError(error)) Error.captureStackTrace(Object.assign(error, { message: error.message }), run)
     throw error

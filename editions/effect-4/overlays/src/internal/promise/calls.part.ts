@@ -1,2 +1,1 @@
-const forkOver = (built: Context.Context<NutritionAdvisor>): Fork => (call, operation, timeout) =>
-  Effect.runForkWith(built)(limit(call, operation, timeout))
+const forkOver = (built: Context.Context<NutritionAdvisor>) => Effect.runForkWith(built)
