@@ -14,7 +14,7 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as Calls from "../internal/promise/calls.js"
-import { buildServices } from "../internal/promise/compose.js"
+import { servicesFrom } from "../internal/promise/compose.js"
 import { fetchThrough } from "../internal/promise/fetch.js"
 import * as Logger from "../internal/promise/logger.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
@@ -210,4 +210,4 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
  * @since 1.0.0
  * @category constructors
  */
-export const createClient = (options: ClientOptions = {}): Client => clientOver(buildServices(options))
+export const createClient = (options: ClientOptions = {}): Client => clientOver(servicesFrom(options))

@@ -21,18 +21,18 @@ import { asConfigurationError } from "./configError.js"
 import * as Logger from "./logger.js"
 import { type AdvisorOptions, readSettings, readSharedSettings } from "./settings.js"
 
-type Around = Layer.Layer<NutritionAdvisor, ConfigurationError, NutritionAdvisor>
+type Wrapper = Layer.Layer<NutritionAdvisor, ConfigurationError, NutritionAdvisor>
 
 /** Returns the layer if its option is on. An error names the option and its field, such as "retry.times". */
-const wrap = <O extends object>(
+const wrapperIfOn = <O extends object>(
   option: string,
-  { declarations, layer }: { readonly declarations: Declarations<O>; readonly layer: (options: O) => Around },
+  { declarations, layer }: { readonly declarations: Declarations<O>; readonly layer: (options: O) => Wrapper },
   given: boolean | O | undefined,
   defaults: O
-): Checked<ReadonlyArray<Around>> => {
-  if (!given) return Either.right([])
+): Checked<Wrapper | undefined> => {
+  if (!given) return Either.right(undefined)
   const options = given === true ? defaults : given
-  return Either.map(parse(declarations, options, `${option}.`), () => [layer(options)])
+  return Either.map(parse(declarations, options, `${option}.`), () => layer(options))
 }
 
 /**
@@ -41,9 +41,9 @@ const wrap = <O extends object>(
  */
 const wrappersOf = ({ cache, retry, throttle }: ClientOptions) =>
   Either.all([
-    wrap("throttle", Throttle, throttle, {}),
-    wrap("retry", RequestRetry, retry, {}),
-    wrap("cache", SearchCache, cache, { timeToLive: "1 minute" })
+    wrapperIfOn("throttle", Throttle, throttle, {}),
+    wrapperIfOn("retry", RequestRetry, retry, {}),
+    wrapperIfOn("cache", SearchCache, cache, { timeToLive: "1 minute" })
   ])
 
 /** Fails if a layer fails before its first asynchronous step. The layer is closed again. */
@@ -101,8 +101,8 @@ const checkedBuild = ({ cache, httpClient, logger, retry, sharedTokenCache, thro
     const build = Effect.gen(function*() {
       const sending = yield* httpClient === undefined ? fetchClient : Layer.build(httpClient)
       let built = yield* Effect.provide(buildClient, sending)
-      for (const layer of wrappers.flat()) {
-        built = Context.merge(built, yield* Effect.provide(Layer.build(layer), built))
+      for (const wrapper of wrappers) {
+        if (wrapper) built = Context.merge(built, yield* Effect.provide(Layer.build(wrapper), built))
       }
       return built
     })
@@ -113,9 +113,9 @@ const checkedBuild = ({ cache, httpClient, logger, retry, sharedTokenCache, thro
 const runNow = <A, E>(effect: Effect.Effect<A, E>): Either.Either<A, E> => Effect.runSync(Effect.either(effect))
 
 /** Returns the effect that builds the client. Throws a ConfigurationError for invalid options, with a stack that points to the caller. */
-export const buildServices = (options: ClientOptions): BuildServices =>
+export const servicesFrom = (options: ClientOptions): BuildServices =>
   Either.getOrThrowWith(runNow(checkedBuild(options)), (thrown) => {
     const error = asConfigurationError(thrown)
-    if (error instanceof Error) Error.captureStackTrace(error, buildServices)
+    if (error instanceof Error) Error.captureStackTrace(error, servicesFrom)
     return error
   })
