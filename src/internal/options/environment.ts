@@ -66,6 +66,20 @@ export const variablesOf = <Options = object>(
     )
   ) as Config.Config.Wrap<Options> & object
 
+/**
+ * Drops the optional declarations whose variable is not set in this process. Config would find that out, too, but for a dozen options it
+ * takes a tenth of the CPU time of a new client.
+ */
+export const withSetVariables = <O>(declarations: Declarations<O>): Partial<Declarations<O>> => {
+  const env = globalThis.process?.env ?? {}
+  const read: Partial<Declarations<O>> = {}
+  for (const name of Object.keys(declarations) as Array<keyof O & string>) {
+    const { isRequired } = declarations[name]
+    if (isRequired || env[variableOf(name)] !== undefined) read[name] = declarations[name]
+  }
+  return read
+}
+
 /** Calls `make` with the given options, and reads the others from variables. A ConfigurationError names the variable. */
 export const makeFrom = <O extends object, A, R>(
   given: Partial<Config.Config.Wrap<O>>,

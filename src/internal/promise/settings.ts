@@ -49,20 +49,6 @@ const checkNames = (given: object, declarations: object): Checked<void> => {
   )
 }
 
-/**
- * Drops the optional settings whose variable is not set. Config would find that out, too, but for a dozen settings it takes a tenth of the
- * CPU time of a new client.
- */
-const withVariable = <O>(declarations: Declarations<O>): Partial<Declarations<O>> => {
-  const env = globalThis.process?.env ?? {}
-  const read: Partial<Declarations<O>> = {}
-  for (const name of Object.keys(declarations) as Array<keyof O & string>) {
-    const { isRequired } = declarations[name]
-    if (isRequired || env[Environment.variableOf(name)] !== undefined) read[name] = declarations[name]
-  }
-  return read
-}
-
 /** Parses the given options. Those that are missing are read from their variables, as they are now. */
 const read = <O extends Options, S>(
   given: AdvisorOptions,
@@ -74,7 +60,7 @@ const read = <O extends Options, S>(
       checkNames(given, declarations),
       Environment.makeFrom(
         configsOf<O>(given),
-        withVariable(declarations),
+        Environment.withSetVariables(declarations),
         (options) => Effect.suspend(() => parse(options))
       )
     )
