@@ -14,7 +14,7 @@ export const make = (capacity: number) => {
   /** The least recently used one is first, because a Map keeps the order in which keys are added. */
   const entries = new Map<string, Entry>()
 
-  const use = (key: string, entry: Entry): MakeCopy => {
+  const touch = (key: string, entry: Entry): MakeCopy => {
     entries.delete(key)
     entries.set(key, entry)
     return entry.makeCopy
@@ -27,14 +27,14 @@ export const make = (capacity: number) => {
     put: (key: string, payload: unknown, until: number): MakeCopy => {
       const text = Option.getOrUndefined(Option.liftThrowable(JSON.stringify)(payload))
       if (text === undefined) return () => payload
-      const makeCopy = use(key, { makeCopy: () => JSON.parse(text), until })
+      const makeCopy = touch(key, { makeCopy: () => JSON.parse(text), until })
       const [leastUsed] = entries.keys()
       if (entries.size > capacity && leastUsed !== undefined) entries.delete(leastUsed)
       return makeCopy
     },
     find: (key: string, now: number): MakeCopy | undefined => {
       const entry = entries.get(key)
-      return entry === undefined || entry.until <= now ? undefined : use(key, entry)
+      return entry === undefined || entry.until <= now ? undefined : touch(key, entry)
     },
     clear: (): void => entries.clear()
   }
