@@ -22,10 +22,11 @@ export const wait = (hold: Hold, request: object, now: number): number =>
   hold._tag === "Open" || (hold._tag === "Probing" && hold.probe === request) ? 0 : Math.max(0, hold.until - now)
 
 /** Lets a request through, which becomes the probe if there is a hold. */
-export const permit = (hold: Hold, request: object, now: number): Hold =>
-  hold._tag === "Open"
-    ? hold
-    : { _tag: "Probing", probe: request, since: hold._tag === "Held" ? now : hold.since, until: now + probeMillis }
+export const permit = (hold: Hold, request: object, now: number): Hold => {
+  if (hold._tag === "Open") return hold
+  const since = hold._tag === "Probing" ? hold.since : now
+  return { _tag: "Probing", probe: request, since, until: now + probeMillis }
+}
 
 /** Whether the error is a response to the request itself, and not to an exchange of the license key. */
 const isResponse = (error: NutritionAdvisorError) =>

@@ -51,7 +51,7 @@ interface Obstacle {
 }
 
 /** If fewer milliseconds than this pass between a request's turn and its send, it didn't wait for anything in between. */
-const sendMillis = 1
+const immediateMillis = 1
 
 /**
  * Each request waits for a turn before it starts. It waits for another turn before each send, unless it is sent right after its first one.
@@ -130,12 +130,12 @@ export class Queue {
   private awaitSend(request: QueuedRequest): Effect.Effect<void, NutritionAdvisorError> {
     return Effect.suspend(() => {
       const now = this.now()
-      const isSentAtOnce = now - request.permittedAt < sendMillis
+      const isImmediate = now - request.permittedAt < immediateMillis
       const isNext = this.lastPermitted === request && this.startedRequests.size === 0
-      const canUseTurn = request.hasUnusedTurn && (isSentAtOnce || isNext) && Hold.wait(this.hold, request, now) === 0
+      const canUseTurn = request.hasUnusedTurn && (isImmediate || isNext) && Hold.wait(this.hold, request, now) === 0
       request.hasUnusedTurn = false
       if (!canUseTurn) return this.awaitTurn(request, this.startedRequests)
-      if (!isSentAtOnce) this.settings.pace.moveLast(now)
+      if (!isImmediate) this.settings.pace.moveLast(now)
       this.hold = Hold.permit(this.hold, request, now)
       request.permittedAt = now
       return Effect.void
