@@ -16,25 +16,25 @@ interface MeasuredArray {
 const encoder = new TextEncoder()
 
 /** Strings in ASCII aren't encoded, because that would take most of the time for a long payload. */
-const bytesOf = (json: unknown): number => {
+const sizeOf = (json: unknown): number => {
   const text = JSON.stringify(json)
   return /[^ -~]/.test(text) ? encoder.encode(text).length : text.length
 }
 
 /** Returns the size of an array or object with its brackets and commas. */
-const bytesOfParts = (parts: ReadonlyArray<number>): number =>
+const sizeOfParts = (parts: ReadonlyArray<number>): number =>
   2 + Math.max(0, parts.length - 1) + parts.reduce((total, bytes) => total + bytes, 0)
 
 /** Returns the size of a JSON value in bytes, and adds each array in it to `found`. */
 const measure = (value: unknown, name: string, found: Array<MeasuredArray>): number => {
   if (Predicate.isRecord(value)) {
-    return bytesOfParts(Object.entries(value).map(([key, member]) => bytesOf(key) + 1 + measure(member, key, found)))
+    return sizeOfParts(Object.entries(value).map(([key, member]) => sizeOf(key) + 1 + measure(member, key, found)))
   }
-  if (!Array.isArray(value)) return bytesOf(value)
+  if (!Array.isArray(value)) return sizeOf(value)
   const elementBytes = value.map((element, index) =>
     measure(element, Array.isArray(element) ? `${name}[${index}]` : name, found)
   )
-  const bytes = bytesOfParts(elementBytes)
+  const bytes = sizeOfParts(elementBytes)
   found.push({ array: value, name, bytes, elementBytes })
   return bytes
 }
@@ -46,7 +46,7 @@ const countOf = (elementBytes: ReadonlyArray<number>, maxBytes: number, noteOf: 
   let shown = 0
   for (const element of elementBytes) {
     bytes += element + 1
-    if (bytes + bytesOf(noteOf(shown + 1)) > maxBytes) break
+    if (bytes + sizeOf(noteOf(shown + 1)) > maxBytes) break
     shown += 1
   }
   return shown
@@ -56,20 +56,20 @@ const countOf = (elementBytes: ReadonlyArray<number>, maxBytes: number, noteOf: 
  * Returns the JSON as an object. If that is too large, cuts the largest array of which at least one element fits, and adds a note. Returns
  * undefined if there is no such array.
  */
-const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | undefined => {
+const cutToFit = (json: unknown, maxBytes: number, given?: string): JsonObject | undefined => {
   const object = Predicate.isRecord(json) ? json : { result: json }
   const arrays: Array<MeasuredArray> = []
   const isSmall = measure(object, "", arrays) <= maxBytes
   if (given === undefined && isSmall) return object
   const noted = { note: given ?? "", ...Object.hasOwn(object, "note") ? { result: object } : object }
-  const notedBytes = bytesOf(noted)
+  const notedBytes = sizeOf(noted)
   if (given !== undefined && notedBytes <= maxBytes) return noted
   for (const { array, bytes, elementBytes, name } of arrays.sort((one, other) => other.bytes - one.bytes)) {
     const noteOf = (shown: number) => {
       const cutNote = `The result is too long: ${shown} of ${array.length} elements of ${name} are shown.`
       return [given ?? [], cutNote, "A narrower term finds fewer."].flat().join(" ")
     }
-    const others = notedBytes - bytesOf(noted.note) - bytes
+    const others = notedBytes - sizeOf(noted.note) - bytes
     const shown = countOf(elementBytes, maxBytes - others, noteOf)
     if (shown === 0) continue
     const part = array.slice(0, shown)
@@ -92,7 +92,7 @@ export const fitResult = (payload: unknown, options: Options = {}): Either.Eithe
     // The result of a schema may not be JSON, and a payload may be nested too deeply for the stack.
     const json: unknown = JSON.parse(JSON.stringify(payload) ?? "null")
     const picked = fields.length === 0 ? json : pickFields(json, new Set(fields))
-    const result = cut(picked, maxResultBytes, note)
+    const result = cutToFit(picked, maxResultBytes, note)
     return result === undefined ? Either.left(tooLarge(maxResultBytes)) : Either.right(result)
   } catch {
     return Either.left("The result can't be written as JSON. Search with another term.")
