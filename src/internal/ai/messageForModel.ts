@@ -23,14 +23,14 @@ const optionNames = Object.keys(variablesOf(sharedClientDeclarations)).filter((n
 const optionName = new RegExp(`\\b(${optionNames.join("|")})\\b`, "g")
 
 /** Replaces the names of options with the environment variables, because the person who set up the tool knows those. */
-const withVariables = (text: string): string => text.replace(optionName, variableOf)
+const optionsAsVariables = (text: string): string => text.replace(optionName, variableOf)
 
 /** Leaves out what the message says about redacted fields, because a model can't read them. */
-const withoutHints = (error: NutritionAdvisorError): string =>
+const messageWithoutHints = (error: NutritionAdvisorError): string =>
   Object.assign(ownError(error), { body: undefined, issue: undefined }).message
 
 /** Leaves out the parentheses with the variable, which replaces the field itself. */
-const withVariable = (error: ConfigurationError): string =>
+const messageWithVariable = (error: ConfigurationError): string =>
   new ConfigurationError({ ...error, field: error.variable ?? error.field }).message
 
 const setupNeeded = "Searching again won't help. Whoever set up this tool can fix it."
@@ -54,6 +54,6 @@ const adviceFor = (error: LibraryError): string => {
  * search again. The error's own message is for the person who writes the program.
  */
 export const messageForModel = (error: LibraryError): string => {
-  const message = isConfigurationError(error) ? withVariable(error) : withoutHints(error)
-  return `${withVariables(message)} ${adviceFor(error)}`
+  const message = isConfigurationError(error) ? messageWithVariable(error) : messageWithoutHints(error)
+  return `${optionsAsVariables(message)} ${adviceFor(error)}`
 }
