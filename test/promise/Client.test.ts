@@ -105,22 +105,6 @@ it("rejection: the stack of the error names the caller and no frame of the runti
   expect(failure.stack).not.toMatch(/node_modules\/effect|[fF]iber|src\//)
 })
 
-it("rejection: callers that share an exchange get separate error objects", async () => {
-  await using world = simulatedClient({ refresh: { attempts: 1 } })
-  vi.spyOn(console, "error").mockReturnValue()
-  await world.run(({ respondNext }) => respondNext("token", { status: 503, body: { busy: true } }))
-  const search = () => rejection(world.advisor.search("oats"))
-  const [first, second] = await Promise.all([search(), search()])
-  Object.assign(first as object, { message: "of the first", name: "First", user: "first" })
-  const inBackoff = await search()
-  expect(new Set([first, second, inBackoff]).size).toBe(3)
-  for (const error of [second, inBackoff]) {
-    expect(error).toBeInstanceOf(Advisor.ServerError)
-    expect(error).toMatchObject({ message: expect.stringContaining("503"), operation: "token", status: 503 })
-    expect(error).not.toHaveProperty("user")
-  }
-})
-
 it("rejection: structuredClone keeps the message of the error", async () => {
   await using advisor = Advisor.fromLayer(NutritionAdvisorTest.layerFailing(failure))
   const error = await rejection(advisor.search("oats"))
