@@ -76,22 +76,20 @@ export class Queue {
     operation: DataOperation,
     call: Effect.Effect<A, NutritionAdvisorError>
   ): Effect.Effect<A, NutritionAdvisorError> {
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.suspend(() => {
-        const request: QueuedRequest = {
-          operation,
-          waited: 0,
-          permittedAt: Number.NEGATIVE_INFINITY,
-          hasUnusedTurn: false,
-          isCounted: false
-        }
-        const throttled = Effect.zipRight(
-          this.awaitTurn(request, this.newRequests),
-          through(call, this.awaitSend(request))
-        )
-        return Effect.onExit(restore(throttled), (exit) => Effect.sync(() => this.end(request, exit)))
-      })
-    )
+    return Effect.suspend(() => {
+      const request: QueuedRequest = {
+        operation,
+        waited: 0,
+        permittedAt: Number.NEGATIVE_INFINITY,
+        hasUnusedTurn: false,
+        isCounted: false
+      }
+      const throttled = Effect.zipRight(
+        this.awaitTurn(request, this.newRequests),
+        through(call, this.awaitSend(request))
+      )
+      return Effect.onExit(throttled, (exit) => Effect.sync(() => this.end(request, exit)))
+    })
   }
 
   /** Lets requests through until one has to wait, and sets a timer to continue when that wait or a deadline ends. */
@@ -119,10 +117,10 @@ export class Queue {
   }
 
   private awaitTurn(request: QueuedRequest, lane: Set<Waiter>): Effect.Effect<void, NutritionAdvisorError> {
-    return Effect.suspend(() => {
+    return Effect.uninterruptibleMask((restore) => {
       if (this.isClosed) return closed(request.operation)
       const waiter = this.join(request, lane)
-      return Effect.onInterrupt(Deferred.await(waiter.turn), () => Effect.sync(() => lane.delete(waiter)))
+      return Effect.onInterrupt(restore(Deferred.await(waiter.turn)), () => Effect.sync(() => lane.delete(waiter)))
     })
   }
 
