@@ -11,12 +11,6 @@ import { check, parseCount, parseMillis } from "./internal/options/check.js"
 import { type Declarations, defaultsOf, parse } from "./internal/options/declarations.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
-/** The start and the end of a token's lifetime. @internal */
-export interface Lifetime {
-  readonly receivedAt: number
-  readonly expiresAt: number
-}
-
 /**
  * The refresh options of a client (SERVICE.md section 5, rules 5 to 7). Pass the fields that you want to change as `refresh`. A duration
  * that is a number means milliseconds.
@@ -92,13 +86,3 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
     )
     return checked
   })
-
-/** The given time, or a share of the token's lifetime if that is shorter. */
-const atMost = (longest: number, share: number, { expiresAt, receivedAt }: Lifetime) =>
-  Math.max(0, Math.min(longest, Math.round((expiresAt - receivedAt) * share)))
-
-/** How long before its expiry a token with this lifetime becomes stale, in milliseconds. @internal */
-export const windowOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.window, 0.1, life)
-
-/** How long before its expiry a token with this lifetime counts as expired, in milliseconds. @internal */
-export const marginOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.margin, 0.01, life)

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Duration, Effect, Random, Schedule, TestClock } from "effect"
 import { backoffAfter, betweenAttempts, checks, pauseOf } from "../../src/internal/token/delays.js"
 import { test } from "../support/doubles/arranged.js"
+import { token } from "../support/doubles/IssuerDouble.js"
 import { policyOf } from "../support/doubles/policy.js"
 
 describe("background refresh: checks", () => {
@@ -13,7 +14,7 @@ describe("background refresh: checks", () => {
     { life: 86_155_482, pause: 60_000 },
     { life: 90 * 86_400_000, pause: 60_000 }
   ])("for a lifetime of $life ms, the pause between checks is $pause ms", ({ life, pause }) => {
-    expect(pauseOf(policyOf(), { receivedAt: 1_000, expiresAt: 1_000 + life })).toBe(pause)
+    expect(pauseOf(token(1, 1_000, life), policyOf())).toBe(pause)
   })
 
   const waitAfter = (pause: number, random: number, now: number) =>

@@ -4,7 +4,8 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleInterval from "effect/ScheduleInterval"
-import { type CheckedPolicy, type Lifetime, windowOf } from "../../RefreshPolicy.js"
+import { type AccessToken, windowOf } from "../../AccessToken.js"
+import type { CheckedPolicy } from "../../RefreshPolicy.js"
 import { longestRetryAfter } from "../errors/retry.js"
 
 /**
@@ -14,11 +15,11 @@ import { longestRetryAfter } from "../errors/retry.js"
 export const longestPause = 60_000
 
 /**
- * The time between two checks of a token with this lifetime, in milliseconds: a minute, or a quarter of its window if that is shorter. It
- * is never below 1.25 seconds, so that jittered checks are at least a second apart.
+ * The time between two checks of a token, in milliseconds: a minute, or a quarter of its window if that is shorter. It is never below
+ * 1.25 seconds, so that jittered checks are at least a second apart.
  */
-export const pauseOf = (policy: CheckedPolicy, life: Lifetime): number =>
-  Math.min(longestPause, Math.max(1_250, windowOf(policy, life) / 4))
+export const pauseOf = (token: AccessToken, policy: CheckedPolicy): number =>
+  Math.min(longestPause, Math.max(1_250, windowOf(token, policy) / 4))
 
 /**
  * The time from `now` (epoch milliseconds) to the next check: the pause, jittered by up to 20% in both directions, so that replicas don't

@@ -42,7 +42,7 @@ const refreshIfStale = (lifecycle: Lifecycle): Effect.Effect<number> =>
     Effect.flatMap(currentOrNone(lifecycle), (current) => {
       const token = Option.getOrUndefined(current)
       if (token === undefined || !isScheduled(token)) return Effect.succeed(longestPause)
-      const pause = pauseOf(lifecycle.policy, token)
+      const pause = pauseOf(token, lifecycle.policy)
       const state = AccessToken.stateAt(token, clock.unsafeCurrentTimeMillis(), lifecycle.policy)
       return state === "fresh" ? Effect.succeed(pause) : Effect.as(refresh(lifecycle, token), pause)
     })

@@ -2,7 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Option from "effect/Option"
 import * as AccessToken from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
-import * as RefreshPolicy from "../../RefreshPolicy.js"
+import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import type { Failure } from "../../TokenProvider.js"
 import { retryAfterMillis } from "../errors/retry.js"
@@ -132,7 +132,7 @@ export const succeeded = <Flight>(
     _tag: "Idle",
     refreshHeldUntil: isFresh
       ? initial.refreshHeldUntil
-      : now.monotonic + RefreshPolicy.windowOf(policy, token) / 10
+      : now.monotonic + AccessToken.windowOf(token, policy) / 10
   }
 }
 
