@@ -14,7 +14,8 @@ const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToke
     yield* store.put(held)
     const issuer = { issue: () => Effect.succeed(issued) }
     const request = { reason: "refresh", replacing: Option.some(held) } as const
-    return yield* replaceToken({ policy: policyOf(), issuer, store }, request, {
+    return yield* replaceToken({ policy: policyOf(), issuer, store }, {
+      request,
       span: undefined,
       invalidated: undefined
     })

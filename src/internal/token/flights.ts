@@ -19,8 +19,7 @@ import * as State from "./state.js"
 import { withTimeout, withTimeoutExtendingIfStopped, withTimeoutRepeatingIfStopped } from "./withTimeout.js"
 
 /** An exchange, shared by all callers that wait for it. */
-interface Flight extends Replace.Progress {
-  readonly request: ExchangeRequest
+interface Flight extends Replace.Exchange {
   readonly token: Deferred.Deferred<AccessToken.AccessToken, TokenError>
 }
 
@@ -104,7 +103,7 @@ export const make = (options: Options) =>
           Math.min(flightTimeout, longestPutBack),
           () => "Timeout" as const
         )
-        return Replace.replaceToken(options, flight.request, flight).pipe(
+        return Replace.replaceToken(options, flight).pipe(
           withFlightTimeout(flightTimeout),
           restore,
           Effect.matchCauseEffect({

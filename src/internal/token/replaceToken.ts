@@ -19,8 +19,9 @@ export interface Options {
   readonly store: Store
 }
 
-/** What a running replacement has done so far. */
-export interface Progress {
+/** What an exchange is for, and what it has done so far. */
+export interface Exchange {
+  readonly request: ExchangeRequest
   span: Tracer.Span | undefined
   /** The rejected token, if it was invalidated. */
   invalidated: Token | undefined
@@ -58,19 +59,19 @@ const tokenThatStays = (
 }
 
 /** Calls the issuer, in a span if there is a tracer. */
-const issue = (issuer: Issuer, request: ExchangeRequest, progress: Progress): Effect.Effect<Token, TokenError> =>
+const issue = (issuer: Issuer, exchange: Exchange): Effect.Effect<Token, TokenError> =>
   inSpan("TokenIssuer.issue", () => ({ root: true }), (span) => {
-    progress.span = span
-    return issuer.issue(request)
+    exchange.span = span
+    return issuer.issue(exchange.request)
   })
 
 /** Gets a token from the issuer and stores it. Invalidates a rejected token first, so that no call sends it in the meantime. */
 export const replaceToken = (
   { issuer, policy, store }: Options,
-  request: ExchangeRequest,
-  progress: Progress
+  exchange: Exchange
 ): Effect.Effect<Replacement, TokenError> =>
   Effect.gen(function*() {
+    const { request } = exchange
     const { reason, replacing } = request
     const isReplaced = (token: Token) => Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
     const startedAt = yield* Clock.currentTimeMillis
@@ -79,11 +80,11 @@ export const replaceToken = (
       return { token: stored, outcome: "reused" }
     }
     if (reason === "rejection" && stored !== undefined && isReplaced(stored)) {
-      progress.invalidated = stored
+      exchange.invalidated = stored
       yield* store.invalidate(stored)
     }
     yield* Report.begins(request)
-    const issued = yield* issue(issuer, request, progress)
+    const issued = yield* issue(issuer, exchange)
     const now = yield* Clock.currentTimeMillis
     if (!AccessToken.isUsable(issued, now, policy)) return yield* invalidResponse("expires_in")
     const token = tokenThatStays(request, issued, yield* store.current, policy, now)
@@ -95,8 +96,8 @@ export const replaceToken = (
  * Puts the rejected token back into the store after a failed renewal, unless another token has arrived. A 403 isn't always about the
  * token, so calls that still work with it must go on while the token route is down.
  */
-export const putBack = ({ store }: Options, progress: Progress): Effect.Effect<void> =>
+export const putBack = ({ store }: Options, exchange: Exchange): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const { invalidated } = progress
+    const { invalidated } = exchange
     if (invalidated !== undefined && Option.isNone(yield* store.current)) yield* store.put(invalidated)
   })
