@@ -21,11 +21,11 @@ const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToke
     })
   })
 
-test("refresh metrics: a peer's token counts as shared and an exchanged token as issued, even if it is not kept", function*() {
+test("refresh metrics: a peer's token counts as fromPeer and an exchanged token as issued, even if it is not kept", function*() {
   const long = () => token(1, 0, 2_000_000)
   const short = () => token(2, 0, 1_000_000)
   const held = long()
-  expect(yield* refreshed(held, fromPeer(short()))).toEqual({ token: held, outcome: "shared" })
+  expect(yield* refreshed(held, fromPeer(short()))).toEqual({ token: held, outcome: "fromPeer" })
   expect(yield* refreshed(fromPeer(held), short())).toEqual({ token: fromPeer(held), outcome: "issued" })
-  expect(yield* refreshed(short(), fromPeer(long()))).toEqual({ token: fromPeer(held), outcome: "shared" })
+  expect(yield* refreshed(short(), fromPeer(long()))).toEqual({ token: fromPeer(held), outcome: "fromPeer" })
 })

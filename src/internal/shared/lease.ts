@@ -42,7 +42,7 @@ const asReceivedHere = (token: Token, now: number): Token => {
 }
 
 /** Returns the token of a peer, if there is one that can be used. */
-const readToken = (
+const readPeerToken = (
   { entry, mayReplace, policy }: Acquisition
 ): Effect.Effect<Option.Option<Token>, SharedTokenCacheError> =>
   Effect.gen(function*() {
@@ -55,7 +55,7 @@ const readToken = (
     )
   })
 
-/** A token, and how this replica got it. */
+/** A token, and how this replica got it: the metric calls a peer's token `HandedOver`. */
 interface Acquired {
   readonly outcome: "HandedOver" | "Exchanged" | "ExchangedAlone"
   readonly token: Token
@@ -67,7 +67,7 @@ const acquired = (outcome: Acquired["outcome"], token: Token): Acquired => ({ ou
 const exchangeForAll = (acquisition: Acquisition, restore: Restore): Effect.Effect<Acquired, TokenError> =>
   Effect.gen(function*() {
     const published = yield* Effect.catchAll(
-      readToken(acquisition),
+      readPeerToken(acquisition),
       (error) => Effect.as(reportFailure(error), Option.none<Token>())
     )
     if (Option.isSome(published)) return acquired("HandedOver", published.value)
@@ -87,7 +87,7 @@ const exchangeAlone = ({ exchange }: Acquisition, restore: Restore): Effect.Effe
 
 /** How a round ended. `Wait` means that a peer may have the lease. */
 type RoundEnd =
-  | { readonly _tag: "Found"; readonly token: Token }
+  | { readonly _tag: "PeerToken"; readonly token: Token }
   | { readonly _tag: "Leased" }
   | { readonly _tag: "Wait" }
   | { readonly _tag: "CacheFailed"; readonly error: SharedTokenCacheError }
@@ -95,8 +95,8 @@ type RoundEnd =
 /** Reads the cache and, in some rounds, asks for the lease. */
 const playRound = (acquisition: Acquisition, round: number, restore: Restore): Effect.Effect<RoundEnd> =>
   Effect.gen(function*() {
-    const published = yield* restore(readToken(acquisition))
-    if (Option.isSome(published)) return { _tag: "Found" as const, token: published.value }
+    const published = yield* restore(readPeerToken(acquisition))
+    if (Option.isSome(published)) return { _tag: "PeerToken" as const, token: published.value }
     const isLate = (yield* currentMonotonicMillis) >= acquisition.waitsUntil
     const hasLease = Waits.asksForLease(round) && !isLate && (yield* acquisition.entry.take)
     return { _tag: hasLease ? "Leased" as const : "Wait" as const }
@@ -124,7 +124,7 @@ const getInTurn = (acquisition: Acquisition, restore: Restore): Effect.Effect<Ac
       const round = waits - failures
       const end = yield* playRound(acquisition, round, restore)
       switch (end._tag) {
-        case "Found":
+        case "PeerToken":
           return acquired("HandedOver", end.token)
         case "Leased":
           return yield* exchangeForAll(acquisition, restore)

@@ -31,10 +31,10 @@ export interface Replacement {
   /** The token that is in the store now. */
   readonly token: Token
   /**
-   * `reused`: the store already had a usable token, so no exchange was needed. Otherwise, what the issuer returned: a token from another
-   * replica (`shared`), a new one (`issued`), or the token that should be replaced (`unchanged`).
+   * `reused`: the store already had a usable token, so no exchange was needed. Otherwise, what the issuer returned: a peer's token
+   * (`fromPeer`), a new one (`issued`), or the token that should be replaced (`unchanged`).
    */
-  readonly outcome: "reused" | "shared" | "issued" | "unchanged"
+  readonly outcome: "reused" | "fromPeer" | "issued" | "unchanged"
 }
 
 /**
@@ -89,7 +89,8 @@ export const replaceToken = (
     if (!AccessToken.isUsable(issued, now, policy)) return yield* invalidResponse("expires_in")
     const token = tokenThatStays(request, issued, yield* store.current, policy, now)
     yield* store.put(token)
-    return { token, outcome: issued.isFromPeer === true ? "shared" : isReplaced(issued) ? "unchanged" : "issued" }
+    const exchanged = isReplaced(issued) ? "unchanged" : "issued"
+    return { token, outcome: issued.isFromPeer === true ? "fromPeer" : exchanged }
   })
 
 /**

@@ -19,7 +19,7 @@ export const succeeded = (
   failuresBefore: number
 ): Effect.Effect<void> => {
   if (outcome === "reused") return Effect.void
-  if (outcome !== "shared") Metrics.exchanged(reason, outcome)
+  if (outcome !== "fromPeer") Metrics.exchanged(reason, outcome)
   Metrics.tokenExpires(token.expiresAt)
   const ended = debug(`An exchange ended: ${outcome}`, { reason })
   const recovered = `The license key can be exchanged again. Failed exchanges before this one: ${failuresBefore}.`
