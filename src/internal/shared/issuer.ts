@@ -14,7 +14,7 @@ import { currentMonotonicMillis } from "../runtime/clock.js"
 import * as Settings from "../settings/settings.js"
 import { LicenseKey, readLicenseKey } from "../token/licenseKey.js"
 import { withTimeoutRepeatingIfStopped } from "../token/withTimeout.js"
-import * as Lease from "./lease.js"
+import { acquireToken } from "./acquireToken.js"
 import * as LeasedEntry from "./leasedEntry.js"
 import { cacheFailures, sharedTokens } from "./metrics.js"
 import * as Seal from "./seal.js"
@@ -95,7 +95,7 @@ export const make = (
         if (request.reason === "rejection") lastRejected = request.replacing
         const replacing = Option.orElse(request.replacing, () => lastRejected)
         const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
-        return yield* run(Lease.getToken({
+        return yield* run(acquireToken({
           entry: LeasedEntry.make(cache, settings, scope, yield* sealOf(licenseKey)),
           waitsUntil: startedAt + longestWait(settings),
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),

@@ -16,7 +16,7 @@ import type * as Settings from "../settings/settings.js"
 import { serverAttributes } from "../telemetry/span.js"
 import { betweenAttempts } from "./delays.js"
 import { readLicenseKey } from "./licenseKey.js"
-import * as TokenResponse from "./response.js"
+import * as TokenResponse from "./tokenResponse.js"
 
 const limits: Send.ResponseLimits = { maxBytes: 64 * 1024, observeHeaders: [] }
 

@@ -9,7 +9,7 @@ import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import type { Service as Store } from "../../TokenStore.js"
 import { inSpan } from "../telemetry/span.js"
 import * as Report from "./report.js"
-import { invalidResponse } from "./response.js"
+import { invalidResponse } from "./tokenResponse.js"
 
 type Token = AccessToken.AccessToken
 

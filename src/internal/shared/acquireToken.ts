@@ -144,7 +144,7 @@ const getInTurn = (acquisition: Acquisition, restore: Restore): Effect.Effect<Ac
   })
 
 /** Returns the token of a peer or of an exchange. If it is interrupted, it still publishes a token it got, and releases its lease. */
-export const getToken = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
+export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.map(getInTurn(acquisition, restore), ({ outcome, token }) => {
       sharedTokens.count(outcome)
