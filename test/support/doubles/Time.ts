@@ -13,6 +13,10 @@ export const timers: Effect.Effect<number> = Effect.map(TestClock.sleeps(), Chun
 /** How many fibers run that no other fiber waits for. */
 export const fibers: Effect.Effect<number> = Effect.map(Fiber.roots, ({ length }) => length)
 
+/** Returns the result of a fiber that must have ended by now. If it hasn't, dies at once: `Fiber.join` would wait for the test's timeout. */
+export const resultNow = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Effect.Effect<A, E> =>
+  Effect.flatMap(Fiber.poll(fiber), Option.getOrElse(() => Effect.dieMessage("The fiber has not ended yet")))
+
 /** Runs the effect to its end while the clock goes on in such steps. */
 export const runToEnd = (step: Duration.DurationInput) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
