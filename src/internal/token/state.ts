@@ -105,6 +105,7 @@ export const ask = <Flight>(
   if (state._tag === "InFlight") return [{ _tag: "Wait", flight: state.flight }, state]
   const refusal = refusalOf(state, reason, policy, now)
   if (refusal !== undefined) return [{ _tag: "Fail", cause: refusal }, state]
+  // Earlier renewals no longer matter. They are dropped only to bound the memory.
   const renewals = reason === "rejection"
     ? [...state.renewals, now.monotonic].slice(-renewalsPerCoolDown)
     : state.renewals
