@@ -72,13 +72,11 @@ export interface Options extends Settings.ExchangeOptions {}
  * @category constructors
  */
 export const make = (options: Options): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient> =>
-  Effect.suspend(() => Settings.parseExchange(options)).pipe(
-    Effect.flatMap((settings) =>
-      Effect.map(Issuer.make(settings), ({ issue }) => ({
-        issue: (request) => withTimeoutRepeatingIfStopped(settings.tokenTimeout)(issue(request))
-      }))
-    )
-  )
+  Effect.gen(function*() {
+    const settings = yield* Settings.parseExchange(options)
+    const { issue } = yield* Issuer.make(settings)
+    return { issue: (request) => withTimeoutRepeatingIfStopped(settings.tokenTimeout)(issue(request)) }
+  })
 
 /**
  * Provides an issuer that uses the HttpClient in the context. Fails with ConfigurationError if an option is invalid.
