@@ -45,9 +45,6 @@ const decode = (json: unknown, status: number): Effect.Effect<TokenResponse, Une
 /** The longest lifetime of a token, in milliseconds: 365 days. A longer one is cut to this. */
 const longestLife = 365 * 86_400_000
 
-/** Returns the lifetime of the token from the time its response was received, in milliseconds. */
-const lifeOf = ({ expires_in }: TokenResponse): number => Math.min(flooredMillis(expires_in), longestLife)
-
 const identifierOf = (
   { customer_id: id }: TokenResponse,
   status: number
@@ -91,6 +88,6 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
       tokenType: "Bearer",
       scope: printable(response.scope),
       receivedAt,
-      expiresAt: receivedAt + lifeOf(response)
+      expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), longestLife)
     })
   })
