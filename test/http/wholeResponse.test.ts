@@ -11,3 +11,17 @@ it("platform response: a reason phrase that isn't Latin-1 is dropped, because a 
   )
   expect(statusTextOf(response)).toBe("")
 })
+
+it("platform response: headers that HTTP does not allow are dropped, because a web Response would throw", () => {
+  const { headers } = toPlatform(
+    HttpClientRequest.get("/"),
+    { origin: "https://advisor.example", path: "/" },
+    {
+      status: 200,
+      headers: { "x-one": "1", "x bad": "1", "x-bad": "a\nb" },
+      body: new Uint8Array(),
+      isWhole: true
+    }
+  )
+  expect({ ...headers }).toEqual({ "x-one": "1" })
+})

@@ -54,9 +54,11 @@ class WholeHeaders implements Headers {
   }
 }
 
+/** Drops headers that HTTP does not allow, as a client with a lenient parser delivers them. The global Headers would throw. */
 const headerFieldsOf = (headers: BufferedResponse["headers"]): HeaderFields =>
   Object.entries(headers)
     .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
+    .filter(isHeaderField)
 
 /**
  * A response that has been read, as a web Response for the platform. It doesn't use the global Response, because a process may have none
