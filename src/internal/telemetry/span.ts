@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import type { LazyArg } from "effect/Function"
 import * as Tracer from "effect/Tracer"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
@@ -24,17 +25,17 @@ export const serverAttributes = ({ origin }: Base) => {
  * the tracer would drop it.
  */
 export const inSpan = <A, E extends NutritionAdvisorError, R>(
+  fiber: Fiber.RuntimeFiber<unknown, unknown>,
   name: string,
   options: LazyArg<Tracer.SpanOptions>,
   call: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  Effect.withFiberRuntime((fiber) => {
-    if (fiber.currentTracer === defaultTracer) return call(undefined)
-    return Effect.useSpan(name, { ...options(), captureStackTrace: false, kind: "client" }, (span) =>
-      call(span).pipe(
-        Effect.tapErrorCause((cause) =>
-          Effect.sync(() => span.attribute("error.type", Metrics.failureLabels(cause).outcome))
-        ),
-        Effect.withParentSpan(span)
-      ))
-  })
+): Effect.Effect<A, E, R> => {
+  if (fiber.currentTracer === defaultTracer) return call(undefined)
+  return Effect.useSpan(name, { ...options(), captureStackTrace: false, kind: "client" }, (span) =>
+    call(span).pipe(
+      Effect.tapErrorCause((cause) =>
+        Effect.sync(() => span.attribute("error.type", Metrics.failureLabels(cause).outcome))
+      ),
+      Effect.withParentSpan(span)
+    ))
+}

@@ -60,10 +60,12 @@ const tokenThatStays = (
 
 /** Calls the issuer, in a span if there is a tracer. */
 const issue = (issuer: Issuer, exchange: Exchange): Effect.Effect<Token, TokenError> =>
-  inSpan("TokenIssuer.issue", () => ({ root: true }), (span) => {
-    exchange.span = span
-    return issuer.issue(exchange.request)
-  })
+  Effect.withFiberRuntime((fiber) =>
+    inSpan(fiber, "TokenIssuer.issue", () => ({ root: true }), (span) => {
+      exchange.span = span
+      return issuer.issue(exchange.request)
+    })
+  )
 
 /** Gets a token from the issuer and stores it. Invalidates a rejected token first, so that no call sends it in the meantime. */
 export const replaceToken = (
