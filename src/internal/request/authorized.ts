@@ -131,11 +131,15 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
     context: RequestContext,
     request: UnauthorizedRequest
   ): Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError> =>
-    Effect.flatMap(getToken, (token) =>
-      sendOnce(context, request, token).pipe(
-        Effect.flatMap((response) =>
-          isRejected(response) ? counted(renewAndSend(context, request, token, response)) : Effect.succeed(response)
-        ),
-        Effect.flatMap((response) => responseOrError(context, response))
-      ))
+    Effect.flatMap(
+      getToken,
+      (token) =>
+        Effect.flatMap(sendOnce(context, request, token), (response) =>
+          isRejected(response)
+            ? Effect.flatMap(
+              counted(renewAndSend(context, request, token, response)),
+              (last) => responseOrError(context, last)
+            )
+            : responseOrError(context, response))
+    )
 }

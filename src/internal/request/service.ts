@@ -51,22 +51,24 @@ export const make = (
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
       runRequest({ "http.request.method": request.method }, (context) =>
-        Effect.flatMap(Build.request(settings, request), (built) =>
-          Effect.map(
-            authorized(context, built),
-            (response) =>
-              toPlatform(Build.withoutToken(settings, request), built, response)
-          )))
+        Build.request(settings, request).pipe(
+          Effect.flatMap((built) =>
+            Effect.map(
+              authorized(context, built),
+              (response) => toPlatform(Build.withoutToken(settings, request), built, response)
+            )
+          )
+        ))
 
     return {
-      search: (term, options) =>
-        searchWith(term, options, ServiceResponse.json),
+      search: (term, options) => searchWith(term, options, ServiceResponse.json),
       searchAs: (schema) => {
         const decode = makeDecode(schema)
+        const decodedOf = (response: ServiceResponse.ServiceResponse) =>
+          Effect.flatMap(ServiceResponse.json(response), (json) =>
+            decode(json, ServiceResponse.fieldsWithoutBody(response)))
         return (term, options) =>
-          searchWith(term, options, (response) =>
-            Effect.flatMap(ServiceResponse.json(response), (json) =>
-              decode(json, ServiceResponse.fieldsWithoutBody(response))))
+          searchWith(term, options, decodedOf)
       },
       httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
         Effect.flatMap(execute),
