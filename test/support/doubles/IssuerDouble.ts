@@ -10,25 +10,8 @@ import {
 
 export type Outcome = Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError>
 
-export interface Service {
-  readonly calls: Effect.Effect<number>
-  /** When each exchange began, in epoch milliseconds. */
-  readonly starts: Effect.Effect<ReadonlyArray<number>>
-  readonly requests: Effect.Effect<ReadonlyArray<TokenIssuer.ExchangeRequest>>
-  /** Exchanges that were interrupted before they ended. */
-  readonly interrupted: Effect.Effect<number>
-  readonly setLatency: (latency: Duration.DurationInput) => Effect.Effect<void>
-  readonly setLife: (millis: number) => Effect.Effect<void>
-  /** The next exchanges end like this, in this order, before new tokens are issued again. */
-  readonly respondNext: (...outcomes: Array<Outcome>) => Effect.Effect<void>
-  readonly respondAlways: (outcome: Outcome | undefined) => Effect.Effect<void>
-}
-
 /** There is no token. */
 export const missing: TokenIssuer.ExchangeRequest = { reason: "missing", replacing: Option.none() }
-
-/** A TokenIssuer without HTTP: it counts, waits and responds as planned. */
-export class IssuerDouble extends Context.Tag("test/support/doubles/IssuerDouble")<IssuerDouble, Service>() {}
 
 export const secretOf = (number: number): string => `secret-token-${number}`
 
