@@ -10,17 +10,15 @@ import {
 
 export type Outcome = Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError>
 
-/** There is no token. */
+/** The request for a token if there is none. */
 export const missing: TokenIssuer.ExchangeRequest = { reason: "missing", replacing: Option.none() }
 
 export const secretOf = (number: number): string => `secret-token-${number}`
 
-export const customerOf = (number: number): string => `secret-customer-${number}`
-
 export const token = (number: number, receivedAt: number, life: number): AccessToken.AccessToken =>
   AccessToken.make({
     value: secretOf(number),
-    serviceId: customerOf(number),
+    serviceId: `secret-customer-${number}`,
     receivedAt,
     expiresAt: receivedAt + life
   })
@@ -29,62 +27,65 @@ export const token = (number: number, receivedAt: number, life: number): AccessT
 export const issued = (number: number, life: number): Outcome =>
   Effect.map(Clock.currentTimeMillis, (now) => token(number, now, life))
 
+interface Settings {
+  always: Outcome | undefined
+  latency: Duration.DurationInput
+  life: number
+}
+
 const make = Effect.sync(() => {
   const starts: Array<number> = []
-  const requests: Array<TokenIssuer.ExchangeRequest> = []
+  const replaced: Array<TokenIssuer.ExchangeRequest["replacing"]> = []
   const planned: Array<Outcome> = []
-  let always: Outcome | undefined
-  let interrupted = 0
-  let tokens = 0
-  let latency: Duration.DurationInput = 0
-  let life = 1_000_000
+  const counts = { interrupted: 0, tokens: 0 }
+  const settings: Settings = { always: undefined, latency: 0, life: 1_000_000 }
 
-  const fresh = Effect.suspend(() => {
-    tokens += 1
-    return issued(tokens, life)
-  })
+  const set = (changes: Partial<Settings>) => Effect.sync(() => void Object.assign(settings, changes))
 
-  const issue: TokenIssuer.Service["issue"] = (request) =>
+  const newToken = Effect.suspend(() => issued(++counts.tokens, settings.life))
+
+  const issue: TokenIssuer.Service["issue"] = ({ replacing }) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       starts.push(now)
-      requests.push(request)
-      const outcome = planned.shift() ?? always ?? fresh
-      return latency === 0 ? outcome : Effect.zipRight(Effect.sleep(latency), outcome)
-    }).pipe(Effect.onInterrupt(() =>
-      Effect.sync(() => {
-        interrupted += 1
-      })
-    ))
+      replaced.push(replacing)
+      const outcome = planned.shift() ?? settings.always ?? newToken
+      return settings.latency === 0 ? outcome : Effect.zipRight(Effect.sleep(settings.latency), outcome)
+    }).pipe(Effect.onInterrupt(() => Effect.sync(() => counts.interrupted++)))
 
-  const service: Service = {
+  return {
+    issue,
     calls: Effect.sync(() => starts.length),
+    /** When each exchange started, in epoch milliseconds. */
     starts: Effect.sync(() => [...starts]),
-    requests: Effect.sync(() => [...requests]),
-    interrupted: Effect.sync(() => interrupted),
-    setLatency: (duration) =>
-      Effect.sync(() => {
-        latency = duration
-      }),
-    setLife: (millis) =>
-      Effect.sync(() => {
-        life = millis
-      }),
-    respondNext: (...outcomes) => Effect.sync(() => void planned.push(...outcomes)),
-    respondAlways: (outcome) =>
-      Effect.sync(() => {
-        always = outcome
-      })
+    /** The token that each exchange replaces. */
+    replaced: Effect.sync(() => [...replaced]),
+    /** The number of exchanges that were interrupted. */
+    interrupted: Effect.sync(() => counts.interrupted),
+    setLatency: (latency: Duration.DurationInput) => set({ latency }),
+    /** Sets the lifetime of new tokens, in milliseconds. */
+    setLife: (life: number) => set({ life }),
+    /** The next exchanges end with these outcomes, in this order. */
+    respondNext: (...outcomes: Array<Outcome>) => Effect.sync(() => void planned.push(...outcomes)),
+    /** All other exchanges end with this outcome instead of a new token. */
+    respondAlways: (always: Outcome | undefined) => set({ always })
   }
-  return Context.make(IssuerDouble, service).pipe(Context.add(TokenIssuer.TokenIssuer, { issue }))
 })
 
-export const layer: Layer.Layer<IssuerDouble | TokenIssuer.TokenIssuer> = Layer.effectContext(make)
+/** A TokenIssuer without HTTP. Tests set its outcomes, and read its calls. */
+export class IssuerDouble extends Context.Tag("test/support/doubles/IssuerDouble")<
+  IssuerDouble,
+  Effect.Effect.Success<typeof make>
+>() {}
+
+export const layer: Layer.Layer<IssuerDouble | TokenIssuer.TokenIssuer> = Layer.effectContext(
+  Effect.map(make, (double) => Context.make(IssuerDouble, double).pipe(Context.add(TokenIssuer.TokenIssuer, double)))
+)
 
 /** The real provider and the real store over the double. */
 export const layerProvider = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
   TokenProvider.layer(policy).pipe(Layer.provideMerge(Layer.merge(layer, TokenStore.layer)), Layer.orDie)
 
-/** The same, without the Schedule: no test of theirs pays for its wakes. */
+/** The same, without refreshes in the background. */
 export const layerOnDemand = layerProvider({ background: false })
 
 export const providerServices = Effect.all({

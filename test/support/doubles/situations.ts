@@ -20,11 +20,9 @@ export const coolingDown = arranged(Issuer.coolingDown, Issuer.layerOnDemand)
 /** The simulator stands for the service, in memory; there has been no request. */
 export const withSimulator = arranged(Simulator.Simulator, Simulator.layerHttpClient())
 
-const { calls, interrupted, requests, starts } = Effect.serviceConstants(Issuer.IssuerDouble)
+const { calls, interrupted, replaced, starts } = Effect.serviceConstants(Issuer.IssuerDouble)
 
 const { respondAlways, respondNext, setLatency, setLife } = Effect.serviceFunctions(Issuer.IssuerDouble)
-
-const replaced = Effect.map(requests, (all) => all.map(({ replacing }) => replacing))
 
 /** The issuer of the test that runs. */
 export const issuer = { calls, interrupted, replaced, respondAlways, respondNext, setLatency, setLife, starts }
