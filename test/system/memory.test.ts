@@ -2,6 +2,7 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { testLive } from "../support/doubles/arranged.js"
 import * as Wire from "../support/doubles/Wire.js"
+import { clients } from "../support/leaks/clients.js"
 import { bundle } from "./bundle.js"
 import * as Program from "./Program.js"
 
@@ -14,9 +15,7 @@ const printed = (program: string, args: ReadonlyArray<string> = []) =>
     return JSON.parse(stdout.trim().split("\n").at(-1) ?? "")
   })
 
-const clients = ["fetch", "undici", "node:http", "UndiciClient"]
-
-testLive.each(clients.flatMap((client) => [200, 400].map((status) => [client, status] as const)))(
+testLive.each(clients.flatMap(({ name }) => [200, 400].map((status) => [name, status] as const)))(
   "license key: a key read by an Effect is not in memory after an exchange over %s with status %d",
   function*([client, status]) {
     const { origin } = yield* Wire.serveAdvisor({ token: Wire.replying(Wire.tokenBody, {}, status) })

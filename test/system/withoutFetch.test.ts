@@ -20,7 +20,7 @@ describe.runIf(canBeWithout)("node --no-experimental-fetch", () => {
     const { "createClient()": withoutClient, fetch, ...ends } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "")
     expect(fetch).toBe("undefined")
     expect(withoutClient).toMatch(/^ConfigurationError: The setting httpClient is needed, since .* has no fetch/)
-    const expected = ["UndiciClient", "layerUndici", "node:http"].flatMap((name) => [
+    const expected = ["UndiciClient", "undici", "node:http"].flatMap((name) => [
       [`${name}: search`, "a response"],
       [`${name}: fetch`, `BadRequest: The request was not sent (${noResponse}). Correct the request.`],
       [`${name}: httpClient`, "a response"]

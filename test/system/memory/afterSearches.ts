@@ -1,26 +1,20 @@
-/** `afterSearches.ts ORIGIN CLIENT`: searches twice, and prints how often two texts stand in its memory: the key, and one that it keeps. */
+/** `afterSearches.ts ORIGIN CLIENT`: searches twice, and prints how often the heap contains the key, and a string that it keeps. */
 import { text } from "node:stream/consumers"
 import { setTimeout } from "node:timers/promises"
 import { getHeapSnapshot } from "node:v8"
-import { FetchHttpClient } from "@effect/platform"
-import { NodeHttpClient } from "@effect/platform-node"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { clients } from "../../support/leaks/clients.js"
 
-// As SECURITY.md says: Node notes the URLs of its fetch.
+// Otherwise Node keeps the URLs of its fetch, as SECURITY.md says.
 performance.setResourceTimingBufferSize(0)
 
-const clients = {
-  fetch: FetchHttpClient.layer,
-  undici: NodeHttpClient.layerUndici,
-  "node:http": NodeHttpClient.layer,
-  UndiciClient: Layer.orDie(UndiciClient.layer())
-}
+const [baseUrl = "", clientName = ""] = process.argv.slice(2)
 
-const [baseUrl = "", client = ""] = process.argv.slice(2)
+const client = clients.find(({ name }) => name === clientName)
+if (client === undefined) throw new Error(`there is no client ${clientName}`)
 
-/** A text that stands in this file in reverse only. */
+/** Reverses a string, so that this file itself does not contain it. */
 const made = (reversed: string) => [...reversed].reverse().join("")
 
 const kept = made("tpek-si-taht-txet-a")
@@ -29,7 +23,7 @@ const key = "secivres-owt-rof-yek-esnecil-a"
 
 const runtime = ManagedRuntime.make(
   NutritionAdvisor.layer({ baseUrl, licenseKey: Effect.sync(() => Redacted.make(made(key))) }).pipe(
-    Layer.provide(clients[client as keyof typeof clients])
+    Layer.provide(client.layer)
   )
 )
 
