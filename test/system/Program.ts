@@ -1,9 +1,10 @@
 /** A program of this repository in a process of its own. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { existsSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 
@@ -14,6 +15,21 @@ export const folder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "system-"))),
   (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
 )
+
+/** The path of a program of the operating system, if it is in the PATH. */
+export const pathOf = (program: string) =>
+  (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, program)).find((file) => existsSync(file))
+
+/**
+ * Whether tests are skipped because their program is not installed. With the variable set to 1, it throws instead. The message
+ * goes to standard error, because vitest hides the console of tests that don't fail.
+ */
+export const isMissing = (program: string, required: string) => {
+  if (pathOf(program) !== undefined) return false
+  if (process.env[required] === "1") throw new Error(`${required} is 1, but ${program} is not in the PATH`)
+  process.stderr.write(`${program} is not in the PATH: its tests are skipped\n`)
+  return true
+}
 
 export type Settings = Readonly<Record<string, string>>
 

@@ -7,21 +7,18 @@ import { read, repository } from "../support/documents/blocks.js"
 import { test } from "../support/doubles/arranged.js"
 import { snapshot } from "../support/doubles/metrics.js"
 import { advisorWithAllLayers } from "../support/doubles/simulatedAdvisor.js"
+import * as Program from "./Program.js"
 
-const promtool = (...args: ReadonlyArray<string>) =>
-  spawnSync("promtool", args, { cwd: join(repository, "ops"), encoding: "utf8" })
-
-const isMissing = promtool("--version").error !== undefined
-
-if (isMissing) {
-  if (process.env.REQUIRE_PROMTOOL === "1") throw new Error("REQUIRE_PROMTOOL=1, and there is no promtool")
-  console.log("promtool is missing: the rules of ops/ are not tested (apt-get install prometheus)")
-}
-
-it.skipIf(isMissing)("ops/alerts.yml: promtool accepts the rules, and its tests pass", () => {
-  const { status, stderr, stdout } = promtool("test", "rules", "alerts.test.yml")
-  expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: expect.stringContaining("SUCCESS") })
-})
+it.skipIf(Program.isMissing("promtool", "REQUIRE_PROMTOOL"))(
+  "ops/alerts.yml: promtool accepts the rules, and its tests pass",
+  () => {
+    const { status, stderr, stdout } = spawnSync("promtool", ["test", "rules", "alerts.test.yml"], {
+      cwd: join(repository, "ops"),
+      encoding: "utf8"
+    })
+    expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: expect.stringContaining("SUCCESS") })
+  }
+)
 
 const alerts = Array.from(read("ops/alerts.yml").matchAll(/- alert: (\w+)$/gm), ([, name]) => name)
 

@@ -19,8 +19,6 @@ import * as Program from "./Program.js"
 const error = (baseUrl: string, client: HttpClientLayer) =>
   Effect.flatMap(advisorOver(client, { baseUrl }), ({ search }) => Effect.flip(search("apple")))
 
-const isInstalled = spawnSync("openssl", ["version"]).status === 0
-
 /** The origin of a server that shows a certificate which nobody has signed but itself. */
 const selfSignedOrigin = Effect.gen(function*() {
   const folder = yield* Program.folder
@@ -84,7 +82,7 @@ const places = [
     code: "DEPTH_ZERO_SELF_SIGNED_CERT",
     says: /\(DEPTH_ZERO_SELF_SIGNED_CERT\).*NODE_EXTRA_CA_CERTS/
   }
-].filter(({ origin }) => isInstalled || origin !== selfSignedOrigin)
+].filter(({ origin }) => Program.pathOf("openssl") !== undefined || origin !== selfSignedOrigin)
 
 testLive("unreachable service: if a proxy rejects the connection, the error says to check the proxy", function*() {
   const agent = new ProxyAgent(yield* refusingProxy)

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process"
 import { appendFile, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, expect } from "@effect/vitest"
@@ -133,7 +132,7 @@ describe("examples/bulk-search.ts", () => {
     }
   )
 
-  const hasTerminal = process.platform === "linux" && spawnSync("script", ["--version"]).error === undefined
+  const hasTerminal = process.platform === "linux" && Program.pathOf("script") !== undefined
   if (!hasTerminal) console.log("script is missing: the progress of examples/bulk-search.ts is not tested (bsdutils)")
 
   if (hasTerminal) {

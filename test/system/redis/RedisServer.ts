@@ -1,33 +1,14 @@
 /** Servers of Redis that a test starts on free ports, stops, kills, and freezes. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync } from "node:fs"
 import { createServer } from "node:net"
-import { delimiter, join } from "node:path"
 import { Effect, Redacted, type Scope } from "effect"
 import { Redis } from "ioredis"
-import { describe, expect, it } from "vitest"
+import { describe } from "vitest"
 import * as Program from "../Program.js"
 
-const program = process.env["REDIS_SERVER"] ?? "redis-server"
-
-const isInstalled: boolean = (process.env["PATH"] ?? "")
-  .split(delimiter)
-  .some((folder) => existsSync(join(folder, program)))
-
-const isRequired: boolean = process.env["REQUIRE_REDIS"] === "1"
-
-/** Tests that start servers. Without redis-server they are skipped with a message, or a test fails if REQUIRE_REDIS=1. */
-export const describeWithRedis = (title: string, tests: () => void): void => {
-  if (isInstalled) {
-    describe(title, tests)
-  } else if (isRequired) {
-    it(`${title}: redis-server is installed, as REQUIRE_REDIS=1 demands`, () => expect(isInstalled).toBe(true))
-  } else {
-    console.warn(`SKIPPED, since ${program} is not in the PATH: ${title}`)
-    describe.skip(`${title} (skipped: ${program} is not in the PATH)`, tests)
-  }
-}
+/** Tests that start servers. */
+export const describeWithRedis = describe.skipIf(Program.isMissing("redis-server", "REQUIRE_REDIS"))
 
 export interface RedisServer {
   readonly port: number
@@ -87,7 +68,7 @@ export const make = (settings: ReadonlyArray<string> = []): Effect.Effect<RedisS
 
     const start = Effect.promise(async () => {
       child = spawn(
-        program,
+        "redis-server",
         [
           ...["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder],
           ...settings

@@ -1,25 +1,16 @@
 /** The simulator's page, from its source, in a Chromium that tells what the page asked for and complained about. */
-import { existsSync } from "node:fs"
-import { delimiter, join } from "node:path"
 import { Effect, type Scope } from "effect"
 import { type Browser, chromium, type Page as BrowserPage } from "playwright-core"
 import * as WatchedSimulator from "../../support/doubles/WatchedSimulator.js"
+import * as Program from "../Program.js"
 
-const executable = (process.env["PATH"] ?? "")
-  .split(delimiter)
-  .map((folder) => join(folder, "chromium"))
-  .find((file) => existsSync(file))
-
-/** Without Chromium, the tests are skipped with a message, or fail if REQUIRE_CHROMIUM=1. */
-export const isSkipped = executable === undefined && process.env["REQUIRE_CHROMIUM"] !== "1"
-
-if (isSkipped) console.log("chromium is missing: the simulator's page is not tested (apt-get install chromium)")
+export const isSkipped = Program.isMissing("chromium", "REQUIRE_CHROMIUM")
 
 export const browser: Effect.Effect<Browser, never, Scope.Scope> = Effect.acquireRelease(
   Effect.promise(() =>
     chromium.launch({
       args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage"],
-      executablePath: executable ?? "chromium"
+      executablePath: Program.pathOf("chromium") ?? "chromium"
     })
   ),
   (browser) => Effect.promise(() => browser.close())
