@@ -1,6 +1,7 @@
-/** The simulator on a port with its page, and who calls and watches it without a browser. */
+/** The simulator on a port with its page, and clients that call and watch it without a browser. */
 import { once } from "node:events"
 import * as Http from "node:http"
+import { text } from "node:stream/consumers"
 import { promisify } from "node:util"
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
@@ -8,43 +9,27 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { eventually } from "./Wire.js"
 
-export interface Call {
+interface Call {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Leaves before the response, after so many milliseconds. */
+  /** Disconnects after this many milliseconds, without waiting for the response. */
   readonly disconnectsAfter?: number
-}
-
-interface ReceivedResponse {
-  readonly status: number
-  readonly headers: Http.IncomingHttpHeaders
-  readonly text: string
 }
 
 export type Event = Readonly<Record<string, unknown>> & { readonly id: number }
 
-const textOf = async (response: Http.IncomingMessage) => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of response) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
+/** Sends the path as it is, because no library normalizes it. Returns undefined if the connection breaks. */
+const send = async (url: string, { headers = {}, disconnectsAfter, method = "GET" }: Call = {}) => {
+  const [, origin = "", path = ""] = /^(http:\/\/[^/]+)(\/.*)$/.exec(url) ?? []
+  const request = Http.request(origin, { agent: false, headers, method, path }).on("error", () => {}).end()
+  if (disconnectsAfter !== undefined) setTimeout(() => request.destroy(), disconnectsAfter)
+  try {
+    const [response]: Array<Http.IncomingMessage> = await once(request, "response")
+    return response && { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) }
+  } catch {
+    return undefined
+  }
 }
-
-/** The path is sent as it is: no library normalizes it. */
-const send = (
-  url: string,
-  { headers = {}, disconnectsAfter, method = "GET" }: Call = {}
-): Promise<ReceivedResponse | undefined> =>
-  new Promise((resolve) => {
-    const [, origin = "", path = ""] = /^(http:\/\/[^/]+)(\/.*)$/.exec(url) ?? []
-    const request = Http.request(origin, { agent: false, headers, method, path })
-    request.on("error", () => resolve(undefined))
-    request.on("response", async (response) => {
-      const text = await textOf(response).catch(() => undefined)
-      resolve(text === undefined ? undefined : { status: response.statusCode ?? 0, headers: response.headers, text })
-    })
-    request.end()
-    if (disconnectsAfter !== undefined) setTimeout(() => request.destroy(), disconnectsAfter)
-  })
 
 const eventsIn = (text: string): ReadonlyArray<Event> =>
   text.split("\n\n").slice(0, -1).flatMap((frame) => {
@@ -54,22 +39,17 @@ const eventsIn = (text: string): ReadonlyArray<Event> =>
 
 /** A connection to the stream of events. */
 const watch = async (url: string, headers: Http.OutgoingHttpHeaders) => {
-  const request = Http.request(`${url}/simulator/events`, { agent: false, headers })
-  request.end()
+  const request = Http.request(`${url}/simulator/events`, { agent: false, headers }).end()
   const [response]: Array<Http.IncomingMessage> = await once(request, "response")
   if (response === undefined) throw new Error("there is no response")
-  let text = ""
-  let isOpen = true
-  response.setEncoding("utf8").on("data", (chunk) => text += chunk).on("error", () => {}).on(
-    "close",
-    () => isOpen = false
-  )
+  let received = ""
+  response.setEncoding("utf8").on("data", (chunk) => received += chunk).on("error", () => {})
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
-    text: () => text,
-    events: () => eventsIn(text),
-    isOpen: () => isOpen,
+    text: () => received,
+    events: () => eventsIn(received),
+    isOpen: () => !response.closed,
     pause: () => response.pause(),
     leave: () => request.destroy()
   }
@@ -79,12 +59,12 @@ export const searchPath = "/v2/products/napi/food/search/semantic"
 
 export const tokenPath = "/v2/token-cache/unified/oauth/token"
 
-export const start = (options: Simulator.Options = {}, host = "127.0.0.1") =>
+export const start = (options: Simulator.Options = {}) =>
   Effect.gen(function*() {
     const server = Http.createServer()
     const context = yield* Layer.build(
       Simulator.layerServer({ controls: true, ...options }).pipe(
-        Layer.provideMerge(NodeHttpServer.layer(() => server, { port: 0, host })),
+        Layer.provideMerge(NodeHttpServer.layer(() => server, { port: 0, host: "127.0.0.1" })),
         Layer.orDie
       )
     )
@@ -100,17 +80,16 @@ export const start = (options: Simulator.Options = {}, host = "127.0.0.1") =>
     return {
       url,
       service: Context.get(context, Simulator.Simulator),
-      /** Undefined if the connection breaks. */
       send: sendTo,
-      /** The headers of the token that it fetches. */
-      exchange: Effect.map(sendTo(`${tokenPath}/${encodeURIComponent(key)}`, { method: "POST" }), (answered) => {
-        const { access_token, customer_id } = JSON.parse(answered?.text ?? "{}")
+      /** Exchanges the key. Returns the two headers of the token. */
+      exchange: Effect.map(sendTo(`${tokenPath}/${encodeURIComponent(key)}`, { method: "POST" }), (response) => {
+        const { access_token, customer_id } = JSON.parse(response?.text ?? "{}")
         return { authorization: `Bearer ${access_token}`, "service-id": String(customer_id) }
       }),
       watch: watchIt,
       breakConnections: Effect.sync(() => server.closeAllConnections()),
       connections: Effect.promise(() => promisify(server.getConnections.bind(server))()),
-      /** What a viewer who comes now is sent. */
+      /** The events that a new viewer gets. */
       eventsForNewViewer: Effect.scoped(
         Effect.gen(function*() {
           const viewer = yield* watchIt()
