@@ -13,7 +13,6 @@ import { advisorOver, type HttpClientLayer } from "../support/doubles/advisorOve
 import { testLive } from "../support/doubles/arranged.js"
 import { listening } from "../support/doubles/Wire.js"
 import { clients } from "../support/leaks/clients.js"
-import { deadOrigin } from "../support/leaks/LocalService.js"
 import * as Program from "./Program.js"
 
 const error = (baseUrl: string, client: HttpClientLayer) =>
@@ -60,6 +59,12 @@ const refusal = "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"
 
 const refusingProxy = Effect.map(
   Effect.suspend(() => listening(Http.createServer().on("connect", (_, socket) => socket.end(refusal)))),
+  (port) => `http://127.0.0.1:${port}`
+)
+
+/** An origin of this machine where nothing listens. */
+const deadOrigin = Effect.map(
+  Effect.scoped(Effect.suspend(() => listening(Net.createServer()))),
   (port) => `http://127.0.0.1:${port}`
 )
 

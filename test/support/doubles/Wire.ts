@@ -1,4 +1,4 @@
-/** A server on a port of this machine, with responses of the test, and what it saw. */
+/** Servers on a port of this machine that respond as the test says, and record their requests and connections. */
 import { once } from "node:events"
 import * as Http from "node:http"
 import type * as Net from "node:net"
@@ -6,13 +6,7 @@ import { Effect, Schedule, type Scope } from "effect"
 
 export type Handler = (request: Http.IncomingMessage, response: Http.ServerResponse) => void
 
-export interface Wire {
-  readonly origin: string
-  readonly requests: ReadonlyArray<Http.IncomingMessage>
-  readonly connections: { readonly opened: number; readonly open: number }
-}
-
-/** The port of any server, which listens for the time of a scope. Its connections are broken at the end. */
+/** Lets a server listen until its scope is closed, which also breaks its connections. Returns its port. */
 export const listening = (server: Net.Server): Effect.Effect<number, never, Scope.Scope> =>
   Effect.gen(function*() {
     const sockets = new Set<Net.Socket>()
@@ -32,7 +26,7 @@ export const listening = (server: Net.Server): Effect.Effect<number, never, Scop
     return (server.address() as Net.AddressInfo).port
   })
 
-export const serve = (handle: Handler): Effect.Effect<Wire, never, Scope.Scope> =>
+export const serve = (handle: Handler) =>
   Effect.gen(function*() {
     const requests: Array<Http.IncomingMessage> = []
     const connections = { opened: 0, open: 0 }
@@ -76,7 +70,7 @@ export const serveAdvisor = ({
 }: { readonly data?: Handler; readonly token?: Handler } = {}) =>
   serve((request, response) => (request.url?.includes("/v2/token-cache/") === true ? token : data)(request, response))
 
-/** Whether it becomes true within 30 seconds, which even a busy machine keeps. */
+/** Whether the condition becomes true within 30 seconds, which is enough for a busy machine. */
 export const eventually = (condition: () => boolean): Effect.Effect<boolean> =>
   Effect.repeat(Effect.sync(condition), {
     until: (isSo) => isSo,

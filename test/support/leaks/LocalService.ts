@@ -1,8 +1,8 @@
 import type * as Http from "node:http"
-import { Effect, type Scope } from "effect"
+import { Effect } from "effect"
 import { afterBody, serve } from "../doubles/Wire.js"
 
-/** A request as it arrived, with nothing redacted. */
+/** A request that the service received, with nothing redacted. */
 export interface Received {
   readonly method: string
   readonly path: string
@@ -12,13 +12,13 @@ export interface Received {
 }
 
 export interface Call {
-  /** How many calls of its kind came before. */
+  /** The number of earlier calls of its kind. */
   readonly index: number
   readonly request: Received
   readonly response: Http.ServerResponse
-  /** Another origin, which nothing may reach. */
+  /** Another origin, which must not get a request. */
   readonly otherOrigin: string
-  /** Tells the test that the call has started and gets no response. */
+  /** Tells the test that the call has arrived and gets no response. */
   readonly hang: () => void
 }
 
@@ -41,16 +41,8 @@ const listen = (answer: (request: Received, response: Http.ServerResponse) => vo
     return { origin, received }
   })
 
-export interface LocalService {
-  readonly origin: string
-  readonly otherOrigin: string
-  readonly received: ReadonlyArray<Received>
-  readonly receivedAtOther: ReadonlyArray<Received>
-  readonly hanging: Promise<void>
-}
-
-/** The service on a port of this machine, and a second origin that only records. */
-export const start = (replies: Replies): Effect.Effect<LocalService, never, Scope.Scope> =>
+/** The service on a port of this machine, and a second origin that only records its requests. */
+export const start = (replies: Replies) =>
   Effect.gen(function*() {
     const other = yield* listen((_, response) => response.end("{}"))
     let hang = () => {}
@@ -62,10 +54,7 @@ export const start = (replies: Replies): Effect.Effect<LocalService, never, Scop
       const kind = request.path.startsWith("/v2/token-cache/") ? "token" : "data"
       replies[kind]({ index: counts[kind]++, request, response, otherOrigin: other.origin, hang })
     })
-    return { ...service, otherOrigin: other.origin, receivedAtOther: other.received, hanging }
+    return { ...service, receivedAtOther: other.received, hanging }
   })
 
-/** An origin of this machine where nothing listens. */
-export const deadOrigin: Effect.Effect<string> = Effect.scoped(
-  Effect.map(listen((_, response) => response.end()), ({ origin }) => origin)
-)
+export type LocalService = Effect.Effect.Success<ReturnType<typeof start>>
