@@ -33,11 +33,19 @@ const requestMillis = 20
 /** Longer than an exchange may take. */
 const lateMillis = 15_000
 
-const serverError = new NutritionAdvisorError.ServerError({ operation: "token", status: 500 })
+const { BadRequest, ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
+
+/** The errors of the plans that fail. */
+const failures: { readonly [P in Plan]?: NutritionAdvisorError.TokenError } = {
+  fail: new ServerError({ operation: "token", status: 500 }),
+  refuse: new BadRequest({ operation: "token", status: 400 }),
+  retryAfter: new TooManyRequests({ operation: "token", retryAfter: 30 }),
+  hang: new TransportError({ operation: "token", reason: "Timeout" })
+}
 
 /**
- * A service with its own clock, callers that search, and the TokenProvider between them. The service is as simple as can be:
- * a token is good until it dies or all are revoked.
+ * A service with its own clock, callers that search, and the TokenProvider between them. The service accepts a token until it
+ * expires, or until all tokens are revoked.
  */
 export class World extends VirtualRuntime {
   readonly violations: Array<string> = []
@@ -122,31 +130,17 @@ export class World extends VirtualRuntime {
     })))
 
   private carryOut(plan: Plan): Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError> {
-    switch (plan) {
-      case "fail":
-        return Effect.fail(serverError)
-      case "refuse":
-        return Effect.fail(new NutritionAdvisorError.BadRequest({ operation: "token", status: 400 }))
-      case "retryAfter":
-        return Effect.fail(new NutritionAdvisorError.TooManyRequests({ operation: "token", retryAfter: 30 }))
-      case "hang":
-        return Effect.fail(new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" }))
-      case "die":
-        return Effect.die(new Error("a bug"))
-      case "stall":
-        return Effect.never
-      case "late":
-      case "handBack": {
-        const last = [...this.issued.values()].findLast(({ diesAt }) => diesAt > this.time.now)
-        if (last === undefined) return this.carryOut("issue")
-        return Effect.succeed(this.token(last.diesAt - this.time.now, Redacted.value(last.token.value)))
-      }
-      case "issue": {
-        const token = this.token(this.lifeMillis, `token ${this.exchanges}`)
-        this.issued.set(Redacted.value(token.value), { token, diesAt: this.time.now + this.lifeMillis })
-        return Effect.succeed(token)
-      }
+    const failure = failures[plan]
+    if (failure !== undefined) return Effect.fail(failure)
+    if (plan === "die") return Effect.die(new Error("a bug"))
+    if (plan === "stall") return Effect.never
+    const last = [...this.issued.values()].findLast(({ diesAt }) => diesAt > this.time.now)
+    if (plan === "handBack" && last !== undefined) {
+      return Effect.succeed(this.token(last.diesAt - this.time.now, Redacted.value(last.token.value)))
     }
+    const token = this.token(this.lifeMillis, `token ${this.exchanges}`)
+    this.issued.set(Redacted.value(token.value), { token, diesAt: this.time.now + this.lifeMillis })
+    return Effect.succeed(token)
   }
 
   private send(token: AccessToken.AccessToken, forbidden: boolean): Effect.Effect<boolean> {
