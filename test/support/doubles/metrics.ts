@@ -1,15 +1,15 @@
-/** What effect keeps of metrics, in records that do not depend on how it keeps them. */
+/** Effect's metrics as plain records. */
 import { Effect, Metric, type MetricPair, MetricState } from "effect"
 
 export interface Measured {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly type: "counter" | "gauge" | "histogram" | "other"
-  /** Of a gauge. */
+  /** The value of a gauge. */
   readonly value?: number
-  /** Of a counter, or of the values of a histogram. */
+  /** The value of a counter, or the number of values in a histogram. */
   readonly count?: number
-  /** Of the values of a histogram. */
+  /** The sum of the values in a histogram. */
   readonly sum?: number
 }
 
@@ -32,8 +32,8 @@ export const snapshot: Effect.Effect<ReadonlyArray<Measured>> = Effect.map(
     }))
 )
 
-/** Where each counter stands, by its name and the values of its labels in their order. */
-export const counterValues: Effect.Effect<ReadonlyMap<string, number>> = Effect.map(snapshot, (all) =>
+/** The value of each counter, by its name and the sorted values of its labels. */
+const counterValues: Effect.Effect<ReadonlyMap<string, number>> = Effect.map(snapshot, (all) =>
   new Map(
     all.flatMap(({ count = 0, labels, name, type }) =>
       type === "counter" ? [[[name, ...Object.values(labels).sort()].join(" "), count] as const] : []
@@ -41,12 +41,12 @@ export const counterValues: Effect.Effect<ReadonlyMap<string, number>> = Effect.
   ))
 
 /**
- * What an effect adds to each of the library's counters whose name begins like this: by the rest of the name, and the values of
- * its labels in their order. Those that it leaves alone are not there.
+ * The counters that an effect increases, and by how much. The keys are the counter's name after `nutrition_advisor_` and the
+ * given prefix, and the sorted values of its labels.
  */
-export const counterChanges = <A, E, R>(effect: Effect.Effect<A, E, R>, beginning = "") =>
+export const counterChanges = <A, E, R>(effect: Effect.Effect<A, E, R>, counterPrefix = "") =>
   Effect.gen(function*() {
-    const prefix = `nutrition_advisor_${beginning}`
+    const prefix = `nutrition_advisor_${counterPrefix}`
     const before = yield* counterValues
     yield* effect
     return Object.fromEntries(
