@@ -6,13 +6,14 @@ import { Cause, Effect, Exit, Layer, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { advisorOver, type HttpClientLayer } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
+import { tokenBody } from "../support/doubles/Wire.js"
 import { clients } from "../support/leaks/clients.js"
 import { wrapped } from "./hostile/clients.js"
-import { goodToken, json, type Reply, start } from "./hostile/replies.js"
+import { json, type Reply, start } from "./hostile/replies.js"
 
 const calling = (layer: HttpClientLayer, data: Reply) =>
   Effect.gen(function*() {
-    const service = yield* start({ token: json(goodToken), data })
+    const service = yield* start({ token: json(tokenBody), data })
     return { ...service, ...(yield* advisorOver(layer, { baseUrl: service.origin })) }
   })
 

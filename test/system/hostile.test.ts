@@ -6,7 +6,7 @@ import { advisorOver, type HttpClientLayer, type Options, optionsFor } from "../
 import { testLive } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { eventually } from "../support/doubles/Wire.js"
+import { eventually, tokenBody } from "../support/doubles/Wire.js"
 import { type Client, clients } from "../support/leaks/clients.js"
 import { bodies, type Expected, headers } from "./hostile/cases.js"
 import { keepingClients, wrapped } from "./hostile/clients.js"
@@ -27,7 +27,7 @@ interface Call {
   readonly options?: Omit<Options, "baseUrl">
 }
 
-const good = Replies.json(Replies.goodToken)
+const good = Replies.json(tokenBody)
 
 const searching = ({ layer, options, reply }: Call) =>
   Effect.gen(function*() {

@@ -1,5 +1,6 @@
 /** Responses that no good service sends, each with how a search ends, and a token call if it ends differently. */
-import { chunked, cut, goodToken, head, json, raw, type Reply, respond } from "./replies.js"
+import { tokenBody } from "../../support/doubles/Wire.js"
+import { chunked, cut, head, json, raw, type Reply, respond } from "./replies.js"
 
 /** One ending with every client, or another one with those that are named. */
 export type Expected = string | { readonly usual: string } & Readonly<Record<string, string>>
@@ -55,8 +56,8 @@ export const bodies: ReadonlyArray<Case> = [
   }, { usual: schema, fetch: aborted }),
   same(
     "a token behind a __proto__ key",
-    json(`{"__proto__":${goodToken}}`),
-    `found {"__proto__":${goodToken}}`,
+    json(`{"__proto__":${tokenBody}}`),
+    `found {"__proto__":${tokenBody}}`,
     schema
   )
 ]

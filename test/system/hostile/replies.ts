@@ -12,13 +12,6 @@ type Bytes = string | Uint8Array
 
 export const megabyte = 1024 * 1024
 
-export const goodToken = JSON.stringify({
-  access_token: "a-token",
-  customer_id: "a-customer",
-  expires_in: 86_155,
-  token_type: "Bearer"
-})
-
 /** A complete response with its length. */
 export const respond = (body: Bytes, headers: OutgoingHttpHeaders = {}, status = 200): Reply => (response) => {
   response.writeHead(status, { "content-length": Buffer.byteLength(body), ...headers }).end(body)
