@@ -1,14 +1,13 @@
 /** Your own ioredis client, with the settings that docs/sharing.md shows: the block of the page is run, and its `settings` are used. */
-import { expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
-import { Simulator } from "effect-nutrition-advisor/testing"
 import { Cluster, Redis, type RedisOptions } from "ioredis"
 import { programsOf } from "../../support/documents/blocks.js"
 import { makeImporter } from "../../support/documents/importBlock.js"
 import * as RedisCluster from "./RedisCluster.js"
 import * as RedisServer from "./RedisServer.js"
-import { exchanges, overSimulator, replica, revocationCost, searchAll } from "./replicas.js"
+import { exchanges, replica, revocationCost, searchAll, withSimulator } from "./replicas.js"
 import * as TcpProxy from "./TcpProxy.js"
 
 const importBlock = makeImporter()
@@ -21,40 +20,38 @@ const documented: Effect.Effect<RedisOptions> = Effect.promise(async () => {
 })
 
 RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings of docs/sharing.md", () => {
-  it.scopedLive("five replicas that search on startup cost one exchange over a Cluster", () =>
-    overSimulator(Effect.gen(function*() {
-      const redisOptions = yield* documented
-      const nodes = (yield* RedisCluster.make).map(({ port }) => ({ host: "127.0.0.1", port }))
-      const client = RedisServer.opened(() => new Cluster(nodes, { redisOptions }))
-      yield* Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency("token", "200 millis"))
-      const clients = yield* Effect.replicateEffect(client, 5)
-      const replicas = yield* Effect.forEach(clients, (client) => replica(RedisTokenCache.layerFromClient(client)))
-      yield* searchAll(replicas)
-      expect([yield* exchanges, replicas.flatMap(({ warnings }) => warnings)]).toEqual([1, []])
-    })))
+  withSimulator("five replicas that search on startup cost one exchange over a Cluster", function*({ setLatency }) {
+    const redisOptions = yield* documented
+    const nodes = (yield* RedisCluster.make).map(({ port }) => ({ host: "127.0.0.1", port }))
+    const client = RedisServer.opened(() => new Cluster(nodes, { redisOptions }))
+    yield* setLatency("token", "200 millis")
+    const clients = yield* Effect.replicateEffect(client, 5)
+    const replicas = yield* Effect.forEach(clients, (client) => replica(RedisTokenCache.layerFromClient(client)))
+    yield* searchAll(replicas)
+    expect([yield* exchanges, replicas.flatMap(({ warnings }) => warnings)]).toEqual([1, []])
+  })
 
-  it.scopedLive("after a failover, a connection to the demoted primary moves to the new one", () =>
-    overSimulator(Effect.gen(function*() {
-      const settings = yield* documented
-      const [first, second] = yield* Effect.all([RedisServer.make(), RedisServer.make()])
-      yield* second.command("REPLICAOF", "127.0.0.1", first.port)
-      const hostName = yield* TcpProxy.make(first.port)
-      const client = yield* RedisServer.opened(() => new Redis(hostName.port, "127.0.0.1", settings))
-      const own = yield* replica(RedisTokenCache.layerFromClient(client))
-      const provided = yield* replica(RedisTokenCache.layer({ url: hostName.url }))
-      yield* searchAll([own, provided])
-      yield* second.command("REPLICAOF", "NO", "ONE")
-      yield* first.command("REPLICAOF", "127.0.0.1", second.port)
-      yield* hostName.setTarget(second.port)
-      const revokeAndSearch = revocationCost([own, provided])
-      yield* Effect.repeat(revokeAndSearch, {
-        until: (exchanges) => exchanges === 1,
-        schedule: Schedule.spaced("200 millis")
-      }).pipe(Effect.timeout("30 seconds"))
-      const warned = own.warnings.length + provided.warnings.length
-      yield* revokeAndSearch
-      expect(own.warnings.length + provided.warnings.length).toBe(warned)
-      const entry = yield* second.command("KEYS", "*:token")
-      expect(entry).toHaveLength(1)
-    })))
+  withSimulator("after a failover, a connection to the demoted primary moves to the new one", function*() {
+    const settings = yield* documented
+    const [first, second] = yield* Effect.all([RedisServer.make(), RedisServer.make()])
+    yield* second.command("REPLICAOF", "127.0.0.1", first.port)
+    const hostName = yield* TcpProxy.make(first.port)
+    const client = yield* RedisServer.opened(() => new Redis(hostName.port, "127.0.0.1", settings))
+    const own = yield* replica(RedisTokenCache.layerFromClient(client))
+    const provided = yield* replica(RedisTokenCache.layer({ url: hostName.url }))
+    yield* searchAll([own, provided])
+    yield* second.command("REPLICAOF", "NO", "ONE")
+    yield* first.command("REPLICAOF", "127.0.0.1", second.port)
+    yield* hostName.setTarget(second.port)
+    const revokeAndSearch = revocationCost([own, provided])
+    yield* Effect.repeat(revokeAndSearch, {
+      until: (exchanges) => exchanges === 1,
+      schedule: Schedule.spaced("200 millis")
+    }).pipe(Effect.timeout("30 seconds"))
+    const warned = own.warnings.length + provided.warnings.length
+    yield* revokeAndSearch
+    expect(own.warnings.length + provided.warnings.length).toBe(warned)
+    const entry = yield* second.command("KEYS", "*:token")
+    expect(entry).toHaveLength(1)
+  })
 })

@@ -2,6 +2,7 @@
 import { Effect, Layer, Logger, LogLevel } from "effect"
 import { NutritionAdvisor, type SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arrangedLive } from "../../support/doubles/arranged.js"
 
 /** A replica, and the warnings that it logs. */
 export const replica = (
@@ -45,5 +46,5 @@ export const cost = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 export const revocationCost = (replicas: ReadonlyArray<Replica>) =>
   cost(Effect.zipRight(Effect.flatMap(Simulator.Simulator, ({ revoke }) => revoke), searchAll(replicas)))
 
-export const overSimulator = <A, E, R>(test: Effect.Effect<A, E, R>) =>
-  Effect.provide(test, Simulator.layerHttpClient())
+/** Tests that have a simulator in memory each, in real time. */
+export const withSimulator = arrangedLive(Simulator.Simulator, Simulator.layerHttpClient())

@@ -1,9 +1,8 @@
-import { expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
-import { Simulator } from "effect-nutrition-advisor/testing"
 import * as RedisServer from "./RedisServer.js"
-import { cost, exchanges, overSimulator, replica, revocationCost, searchAll } from "./replicas.js"
+import { cost, exchanges, replica, revocationCost, searchAll, withSimulator } from "./replicas.js"
 import * as TcpProxy from "./TcpProxy.js"
 
 const count = 4
@@ -11,10 +10,9 @@ const count = 4
 const surroundings = Effect.gen(function*() {
   const server = yield* RedisServer.make()
   const proxy = yield* TcpProxy.make(server.port)
-  const simulator = yield* Simulator.Simulator
   const withOwnConnection = replica(RedisTokenCache.layer({ url: proxy.url }), { cacheTimeout: 250 })
   const replicas = yield* Effect.replicateEffect(withOwnConnection, count)
-  return { server, proxy, simulator, replicas }
+  return { server, proxy, replicas }
 })
 
 type Surroundings = Effect.Effect.Success<typeof surroundings>
@@ -69,43 +67,33 @@ const weathers: ReadonlyArray<Weather> = [
 ]
 
 RedisServer.describeWithRedis("replicas on a Redis that", () => {
-  it.scopedLive.each(weathers.map((weather) => [weather.title, weather] as const))(
+  withSimulator.each(weathers.map((weather) => [weather.title, weather] as const))(
     "%s: each replica exchanges by itself and logs a warning until Redis recovers",
-    ([, { begins, ends }]) =>
-      overSimulator(Effect.gen(function*() {
-        const around = yield* surroundings
-        const { replicas } = around
-        expect(yield* cost(searchAll(replicas))).toBe(1)
-        yield* begins(around)
-        expect(yield* revocationCost(replicas)).toBe(count)
-        expect(replicas.map(({ warnings }) => warnings.length > 0)).toEqual(replicas.map(() => true))
-        yield* ends(around)
-        yield* Effect.repeat(revocationCost(replicas), {
-          until: (exchanges) => exchanges === 1,
-          schedule: Schedule.spaced("500 millis")
-        }).pipe(Effect.timeout("30 seconds"))
-      }))
+    function*([, { begins, ends }]) {
+      const around = yield* surroundings
+      const { replicas } = around
+      expect(yield* cost(searchAll(replicas))).toBe(1)
+      yield* begins(around)
+      expect(yield* revocationCost(replicas)).toBe(count)
+      expect(replicas.map(({ warnings }) => warnings.length > 0)).toEqual(replicas.map(() => true))
+      yield* ends(around)
+      yield* Effect.repeat(revocationCost(replicas), {
+        until: (exchanges) => exchanges === 1,
+        schedule: Schedule.spaced("500 millis")
+      }).pipe(Effect.timeout("30 seconds"))
+    }
   )
 
-  /** What a cold start costs when this happens in the middle of the one exchange that all wait for. */
-  const coldStart = (happens: (around: Surroundings) => Effect.Effect<unknown>) =>
-    overSimulator(Effect.gen(function*() {
-      const around = yield* surroundings
-      yield* around.simulator.setLatency("token", "1 second")
-      const searches = yield* Effect.fork(cost(searchAll(around.replicas)))
-      yield* Effect.repeat(exchanges, { until: (exchanges) => exchanges > 0, schedule: Schedule.spaced(10) })
-      yield* Effect.sleep("100 millis")
-      yield* happens(around)
-      return yield* Fiber.join(searches)
-    }))
-
-  it.scopedLive("is killed during a shared exchange: each replica exchanges once", () =>
-    Effect.gen(function*() {
-      expect(yield* coldStart(({ server }) => server.kill)).toBe(count)
-    }))
-
-  it.scopedLive("is flushed during a shared exchange: one more exchange follows", () =>
-    Effect.gen(function*() {
-      expect(yield* coldStart(({ server }) => server.command("FLUSHALL"))).toBe(2)
-    }))
+  withSimulator.each<readonly [string, number, (server: RedisServer.RedisServer) => Effect.Effect<unknown>]>([
+    ["is killed during a shared exchange: each replica exchanges once", count, ({ kill }) => kill],
+    ["is flushed during a shared exchange: one more exchange follows", 2, ({ command }) => command("FLUSHALL")]
+  ])("%s", function*([, exchangesOfAll, happens], simulator) {
+    const { replicas, server } = yield* surroundings
+    yield* simulator.setLatency("token", "1 second")
+    const searches = yield* Effect.fork(cost(searchAll(replicas)))
+    yield* Effect.repeat(exchanges, { until: (exchanges) => exchanges > 0, schedule: Schedule.spaced(10) })
+    yield* Effect.sleep("100 millis")
+    yield* happens(server)
+    expect(yield* Fiber.join(searches)).toBe(exchangesOfAll)
+  })
 })
