@@ -101,19 +101,23 @@ const renewFrom = (lifecycle: Lifecycle, get: Service["get"]) => {
   return renew
 }
 
+/** The status before the first exchange. */
+export const withoutToken: TokenStatus = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
+
 const statusFrom = (lifecycle: Lifecycle): Effect.Effect<TokenStatus> =>
   Effect.gen(function*() {
     const { flights, policy } = lifecycle
     const current = yield* currentOrNone(lifecycle)
     const now = yield* Clock.currentTimeMillis
-    return {
-      state: Option.match(current, {
-        onNone: () => "none",
-        onSome: (token) => AccessToken.stateAt(token, now, policy)
-      }),
-      expiresAt: Option.map(current, ({ expiresAt }) => expiresAt),
-      lastFailure: yield* flights.lastFailure
-    }
+    const lastFailure = yield* flights.lastFailure
+    return Option.match(current, {
+      onNone: (): TokenStatus => ({ ...withoutToken, lastFailure }),
+      onSome: (token): TokenStatus => ({
+        state: AccessToken.stateAt(token, now, policy),
+        expiresAt: Option.some(token.expiresAt),
+        lastFailure
+      })
+    })
   })
 
 interface Options extends Flights.Options {
