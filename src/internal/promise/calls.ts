@@ -39,27 +39,33 @@ const limit = <A, R>(
     onTimeout: () => timedOut(operation)
   })
 
+/** Starts a call in a new fiber. The timeout includes the time to build the services. */
+type Fork = <A>(
+  call: Effect.Effect<A, unknown, NutritionAdvisor>,
+  operation: Operation,
+  timeout: CallLimits["timeout"]
+) => Fiber.RuntimeFiber<A, unknown>
+
+/** Gives each fiber the FiberRefs of the layer as they are: `runFork` copies them for each. */
+const forkOver = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
+  const bare = Runtime.updateFiberRefs(built, FiberRefs.empty)
+  return (call, operation, timeout) =>
+    Runtime.runFork(bare, limit(call, operation, timeout), { updateRefs: () => built.fiberRefs })
+}
+
 /** Builds the services of a client, which stay open until its scope is closed. */
 export type BuildServices = Effect.Effect<Context.Context<NutritionAdvisor>, unknown, Scope.Scope>
 
-/** Gives each fiber the FiberRefs of the layer as they are: `runFork` copies them for each. */
-const forkOver = (built: Runtime.Runtime<NutritionAdvisor>) => {
-  const bare = Runtime.updateFiberRefs(built, FiberRefs.empty)
-  return <A>(call: Effect.Effect<A, unknown, NutritionAdvisor>) =>
-    Runtime.runFork(bare, call, { updateRefs: () => built.fiberRefs })
-}
-
 /**
- * Forks calls over services that the first call starts to build, in a fiber of the scope: it may end while others still wait. The timeout of
- * a call includes that wait. This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
+ * Forks calls that wait for the services. The first call starts to build them, in a fiber of the scope: it may end while others still wait.
+ * This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
  */
-const makeFork = (buildServices: BuildServices, scope: Scope.Scope) => {
+const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (fork: Fork) => void): Fork => {
   let building: Fiber.RuntimeFiber<Runtime.Runtime<NutritionAdvisor>, unknown> | undefined
-  let forkBuilt: ReturnType<typeof forkOver> | undefined
 
   const build = Effect.gen(function*() {
     const built = yield* Effect.provide(Effect.runtime<NutritionAdvisor>(), yield* buildServices)
-    forkBuilt = forkOver(built)
+    onBuilt(forkOver(built))
     return built
   })
 
@@ -67,20 +73,17 @@ const makeFork = (buildServices: BuildServices, scope: Scope.Scope) => {
 
   const wait = Effect.flatMap(Effect.suspend(() => building ? Effect.succeed(building) : start), Fiber.join)
 
-  return <A>(
-    call: Effect.Effect<A, unknown, NutritionAdvisor>,
-    operation: Operation,
-    timeout: CallLimits["timeout"]
-  ): Fiber.RuntimeFiber<A, unknown> => {
-    if (forkBuilt !== undefined) return forkBuilt(limit(call, operation, timeout))
-    return Effect.runFork(limit(Effect.flatMap(wait, (built) => Effect.provide(call, built)), operation, timeout))
-  }
+  return (call, operation, timeout) =>
+    Effect.runFork(limit(Effect.flatMap(wait, (built) => Effect.provide(call, built)), operation, timeout))
 }
 
 /** The calls of one client, over services that the first of them builds. */
 export const make = (buildServices: BuildServices) => {
   const scope = Effect.runSync(Scope.make())
-  const fork = makeFork(buildServices, scope)
+  // This replaces itself, because it keeps alive what the services are built from: 6 kB in each client.
+  let fork = forkAfter(buildServices, scope, (built) => {
+    fork = built
+  })
   const groups = new Map<Signal, Group>()
   let closing: Promise<void> | undefined
 

@@ -1,1 +1,2 @@
-const forkOver = (built: Context.Context<NutritionAdvisor>) => Effect.runForkWith(built)
+const forkOver = (built: Context.Context<NutritionAdvisor>): Fork => (call, operation, timeout) =>
+  Effect.runForkWith(built)(limit(call, operation, timeout))
