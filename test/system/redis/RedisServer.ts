@@ -1,4 +1,4 @@
-/** Servers of Redis that a test starts on free ports, stops, kills, and freezes. */
+/** Servers of Redis that a test starts on free ports, kills and freezes. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:net"
@@ -15,8 +15,6 @@ export interface RedisServer {
   readonly url: Redacted.Redacted<string>
   /** Starts the server again on its port, empty, and waits until it responds. */
   readonly start: Effect.Effect<void>
-  /** Ends the server as its user would. */
-  readonly stop: Effect.Effect<void>
   /** SIGKILL: the server ends without closing anything. */
   readonly kill: Effect.Effect<void>
   /** SIGSTOP: connections stay open, and no response arrives. */
@@ -34,13 +32,6 @@ export const freePort: Effect.Effect<number> = Effect.promise(async () => {
   await once(server, "close")
   return typeof address === "object" && address !== null ? address.port : 0
 })
-
-const end = async (child: ChildProcess | undefined, signal: NodeJS.Signals) => {
-  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, "exit")
-  child.kill(signal)
-  await ended
-}
 
 /** A client of ioredis, which is disconnected at the end of a scope. */
 export const opened = <
@@ -81,14 +72,20 @@ export const make = (settings: ReadonlyArray<string> = []): Effect.Effect<RedisS
       }
     })
 
-    yield* Effect.acquireRelease(start, () => Effect.promise(() => end(child, "SIGKILL")))
+    const kill = Effect.promise(async () => {
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, "exit")
+      child.kill("SIGKILL")
+      await ended
+    })
+
+    yield* Effect.acquireRelease(start, () => kill)
 
     return {
       port,
       url: Redacted.make(`redis://127.0.0.1:${port}`),
       start,
-      stop: Effect.promise(() => end(child, "SIGTERM")),
-      kill: Effect.promise(() => end(child, "SIGKILL")),
+      kill,
       freeze: Effect.sync(() => child?.kill("SIGSTOP")),
       thaw: Effect.sync(() => child?.kill("SIGCONT")),
       command

@@ -160,7 +160,7 @@ describeWithRedis("RedisTokenCache", () => {
 
 describeWithRedis("RedisTokenCache: failed call", () => {
   testLive.each<readonly [string, (server: RedisServer.RedisServer) => Effect.Effect<unknown>]>([
-    ["ECONNREFUSED", ({ stop }) => stop],
+    ["ECONNREFUSED", ({ kill }) => kill],
     ["READONLY", ({ command }) => command("REPLICAOF", "127.0.0.1", 1)],
     ["OOM", ({ command }) => command("CONFIG", "SET", "maxmemory", "1")],
     ["NOAUTH", ({ command }) => command("CONFIG", "SET", "requirepass", "x")]

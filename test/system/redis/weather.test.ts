@@ -29,7 +29,6 @@ const fill = ({ command }: RedisServer.RedisServer) =>
 
 /** Weather in which the cache is of no use. */
 const weathers: ReadonlyArray<Weather> = [
-  { title: "is stopped", begins: ({ server }) => server.stop, ends: ({ server }) => server.start },
   { title: "is killed", begins: ({ server }) => server.kill, ends: ({ server }) => server.start },
   { title: "is frozen", begins: ({ server }) => server.freeze, ends: ({ server }) => server.thaw },
   { title: "responds late", begins: ({ proxy }) => proxy.setDelay(2_000), ends: ({ proxy }) => proxy.setDelay(0) },
