@@ -12,9 +12,9 @@ const cacheCalls = ({ command }: RedisServer.RedisServer, publications: number) 
     return callsOf("getrange") + callsOf("set") + callsOf("eval") - publications
   })
 
-RedisServer.describeWithRedis("fleet", () => {
+RedisServer.describeWithRedis("fleet of processes", () => {
   withSimulatorOnPort.each([[12, "ioredis"], [4, "ioredis-6"]] as const)(
-    "fleet: with %d processes over %s, a cold start and a revocation cost one exchange, and a restart costs none",
+    "with %d processes over %s, a cold start and a revocation cost one exchange, and a restart costs none",
     function*([size, ioredis], { baseUrl, simulator }) {
       const redis = yield* RedisServer.make()
       const started = ProcessFleet.start(size, ioredis, { baseUrl, redisUrl: Redacted.value(redis.url), clients: 1 })
@@ -34,7 +34,7 @@ RedisServer.describeWithRedis("fleet", () => {
   )
 
   withSimulatorOnPort(
-    "fleet: an exchange costs each of 200 clients six cache calls, plus two per additional second",
+    "an exchange costs each of 200 clients six cache calls, plus two per additional second",
     function*({ baseUrl, simulator }) {
       const redis = yield* RedisServer.make()
       const fleet = yield* ProcessFleet.start(4, "ioredis", {

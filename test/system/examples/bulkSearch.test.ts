@@ -1,6 +1,6 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { describe, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { arrangedLive } from "../../support/doubles/arranged.js"
@@ -58,93 +58,88 @@ const terms = Array.from({ length: 300 }, (_, index) => `food ${index + 1}`)
 /** As many as the example has workers. */
 const inFlight = 8
 
-describe("examples/bulk-search.ts", () => {
-  test("bulk search: an outage, a 429 and Ctrl-C lose no term and repeat only in-flight terms", function*(job) {
-    const { simulator } = job
-    yield* job.write(terms)
-    const first = yield* job.started()
+test("bulk-search.ts: an outage, a 429 and Ctrl-C lose no term and repeat only in-flight terms", function*(job) {
+  const { simulator } = job
+  yield* job.write(terms)
+  const first = yield* job.started()
 
-    yield* eventually(() => served.size >= 60)
-    yield* simulator.provoke("search", "unavailable")
-    yield* simulator.provoke("token", "server-error")
-    yield* simulator.revoke
-    yield* Effect.sleep("1500 millis")
-    yield* simulator.recover
+  yield* eventually(() => served.size >= 60)
+  yield* simulator.provoke("search", "unavailable")
+  yield* simulator.provoke("token", "server-error")
+  yield* simulator.revoke
+  yield* Effect.sleep("1500 millis")
+  yield* simulator.recover
 
-    yield* eventually(() => served.size >= 120)
-    yield* simulator.respondNext("search", { status: 429, headers: { "retry-after": "1" } })
+  yield* eventually(() => served.size >= 120)
+  yield* simulator.respondNext("search", { status: 429, headers: { "retry-after": "1" } })
 
-    yield* eventually(() => served.size >= 180)
-    first.child.kill("SIGINT")
-    const { code, stderr, stdout } = yield* Effect.promise(() => first.ended)
-    expect({ code, stdout, stderr: stderr.trimEnd().split("\n").at(-1) }).toEqual({
-      code: 130,
-      stdout: "",
-      stderr: "Stopped: run the same command again to continue."
-    })
-    expect((yield* job.lines).length).toBeLessThan(terms.length)
-
-    const second = yield* job.run()
-    expect(second).toEqual({ code: 0, stdout: "", stderr: "" })
-    const lines = yield* job.lines
-    expect(lines.map(({ line }) => line).sort((one, other) => one - other)).toEqual(terms.map((_, index) => index + 1))
-    expect(lines.filter(({ line, result, term }) => result?.found !== term || term !== terms[line - 1])).toEqual([])
-    expect([...served.values()].reduce((sum, times) => sum + times, 0)).toBeLessThanOrEqual(terms.length + inFlight)
+  yield* eventually(() => served.size >= 180)
+  first.child.kill("SIGINT")
+  const { code, stderr, stdout } = yield* Effect.promise(() => first.ended)
+  expect({ code, stdout, stderr: stderr.trimEnd().split("\n").at(-1) }).toEqual({
+    code: 130,
+    stdout: "",
+    stderr: "Stopped: run the same command again to continue."
   })
+  expect((yield* job.lines).length).toBeLessThan(terms.length)
 
-  test("bulk search: a term whose output line is incomplete, changed or missing is searched again", function*(job) {
-    yield* job.write(["oats", "rice", "apple"])
-    yield* job.append("{\"line\":1,\"term\":\"oats\",\"result\":{\"found\":\"oats\"}}\n")
-    yield* job.append("{\"line\":2,\"term\":\"bread\",\"result\":{\"found\":\"bread\"}}\n{\"line\":3,\"ter")
-    expect((yield* job.run()).code).toBe(0)
-    expect([...served.keys()].sort()).toEqual(["apple", "rice"])
-    expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["apple", "bread", "oats", "rice"])
-  })
-
-  test("bulk search: a term that fails gets a line with its error, and the others continue", function*(job) {
-    yield* job.write(["oats", "", "rice"])
-    expect((yield* job.run()).code).toBe(0)
-    const lines = [...yield* job.lines].sort((one, other) => one.line - other.line)
-    expect(lines).toMatchObject([{ result: { found: "oats" } }, { error: { _tag: "BadRequest" } }, { term: "rice" }])
-  })
-
-  test("bulk search: with a wrong license key, it exits with code 1 and writes nothing", function*(job) {
-    yield* job.write(["oats", "rice"])
-    yield* job.append("")
-    const { code, stderr } = yield* job.run({ NUTRITION_ADVISOR_LICENSE_KEY: "wrong-key-91c2" })
-    expect(code).toBe(1)
-    expect(stderr).toContain("Check the license key")
-    expect(stderr).not.toContain("wrong-key-91c2")
-    expect([served.size, yield* Effect.exit(job.lines)]).toMatchObject([0, { _tag: "Failure" }])
-  })
-
-  test(
-    "bulk search: after a long outage it exits with code 1, and the next run continues",
-    function*(job) {
-      yield* job.write(["oats", "rice"])
-      yield* job.simulator.provoke("search", "unavailable")
-      const { code, stderr } = yield* job.run({ BULK_PATIENCE: "100 millis" })
-      expect(code).toBe(1)
-      expect(stderr).toContain("run the same command again to continue.")
-      yield* job.simulator.recover
-      yield* job.run()
-      expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["oats", "rice"])
-    }
-  )
-
-  const hasTerminal = process.platform === "linux" && Program.pathOf("script") !== undefined
-  if (!hasTerminal) console.log("script is missing: the progress of examples/bulk-search.ts is not tested (bsdutils)")
-
-  if (hasTerminal) {
-    test("bulk search: on a terminal, it shows counts, rate and time left", function*(job) {
-      yield* job.write(["oats", "", "rice"])
-      const shown = yield* Effect.promise(() =>
-        Program.runCommand("script", ["-qec", job.command, "/dev/null"], job.environment)
-      )
-      expect(shown.stdout.split(/\r\u001b\[K|\r\n/).filter((line) => line !== "").at(-1)).toMatch(
-        /^3 of 3 searched, 1 failed, \d+\.\d per second, 0 s left$/
-      )
-      expect(shown.code).toBe(0)
-    })
-  }
+  const second = yield* job.run()
+  expect(second).toEqual({ code: 0, stdout: "", stderr: "" })
+  const lines = yield* job.lines
+  expect(lines.map(({ line }) => line).sort((one, other) => one - other)).toEqual(terms.map((_, index) => index + 1))
+  expect(lines.filter(({ line, result, term }) => result?.found !== term || term !== terms[line - 1])).toEqual([])
+  expect([...served.values()].reduce((sum, times) => sum + times, 0)).toBeLessThanOrEqual(terms.length + inFlight)
 })
+
+test("bulk-search.ts: a term whose output line is incomplete, changed or missing is searched again", function*(job) {
+  yield* job.write(["oats", "rice", "apple"])
+  yield* job.append("{\"line\":1,\"term\":\"oats\",\"result\":{\"found\":\"oats\"}}\n")
+  yield* job.append("{\"line\":2,\"term\":\"bread\",\"result\":{\"found\":\"bread\"}}\n{\"line\":3,\"ter")
+  expect((yield* job.run()).code).toBe(0)
+  expect([...served.keys()].sort()).toEqual(["apple", "rice"])
+  expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["apple", "bread", "oats", "rice"])
+})
+
+test("bulk-search.ts: a term that fails gets a line with its error, and the others continue", function*(job) {
+  yield* job.write(["oats", "", "rice"])
+  expect((yield* job.run()).code).toBe(0)
+  const lines = [...yield* job.lines].sort((one, other) => one.line - other.line)
+  expect(lines).toMatchObject([{ result: { found: "oats" } }, { error: { _tag: "BadRequest" } }, { term: "rice" }])
+})
+
+test("bulk-search.ts: with a wrong license key, it exits with code 1 and writes nothing", function*(job) {
+  yield* job.write(["oats", "rice"])
+  yield* job.append("")
+  const { code, stderr } = yield* job.run({ NUTRITION_ADVISOR_LICENSE_KEY: "wrong-key-91c2" })
+  expect(code).toBe(1)
+  expect(stderr).toContain("Check the license key")
+  expect(stderr).not.toContain("wrong-key-91c2")
+  expect([served.size, yield* Effect.exit(job.lines)]).toMatchObject([0, { _tag: "Failure" }])
+})
+
+test("bulk-search.ts: after a long outage it exits with code 1, and the next run continues", function*(job) {
+  yield* job.write(["oats", "rice"])
+  yield* job.simulator.provoke("search", "unavailable")
+  const { code, stderr } = yield* job.run({ BULK_PATIENCE: "100 millis" })
+  expect(code).toBe(1)
+  expect(stderr).toContain("run the same command again to continue.")
+  yield* job.simulator.recover
+  yield* job.run()
+  expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["oats", "rice"])
+})
+
+const hasTerminal = process.platform === "linux" && Program.pathOf("script") !== undefined
+if (!hasTerminal) console.log("script is missing: the progress of examples/bulk-search.ts is not tested (bsdutils)")
+
+if (hasTerminal) {
+  test("bulk-search.ts: on a terminal, it shows counts, rate and time left", function*(job) {
+    yield* job.write(["oats", "", "rice"])
+    const shown = yield* Effect.promise(() =>
+      Program.runCommand("script", ["-qec", job.command, "/dev/null"], job.environment)
+    )
+    expect(shown.stdout.split(/\r\u001b\[K|\r\n/).filter((line) => line !== "").at(-1)).toMatch(
+      /^3 of 3 searched, 1 failed, \d+\.\d per second, 0 s left$/
+    )
+    expect(shown.code).toBe(0)
+  })
+}

@@ -58,7 +58,7 @@ const form = () => {
 
 const parts = (...texts: ReadonlyArray<string>) => Stream.encodeText(Stream.fromIterable(texts)).pipe(Stream.rechunk(1))
 
-describe.each(senders)("UndiciClient: request of $name", ({ make }) => {
+describe.each(senders.map(({ make, name }) => [name, make] as const))("UndiciClient: request of %s", (_, make) => {
   const received = arrangedLive(receiving(make), Layer.empty)
 
   received.each(["GET", "HEAD", "OPTIONS", "DELETE"] as const)(
