@@ -3,15 +3,15 @@ import { addEqualityTesters } from "@effect/vitest"
 import { Equal, FastCheck, Redacted } from "effect"
 import { afterEach, expect } from "vitest"
 
-/** Compares what is in two Redacted values. They have no fields, so all of them are equal for the testers of Effect. */
+/** Compares the contents of Redacted values. They have no fields, so Effect's testers would consider all of them equal. */
 expect.addEqualityTesters([
   (one, other) => Redacted.isRedacted(one) && Redacted.isRedacted(other) ? Equal.equals(one, other) : undefined
 ])
 
 addEqualityTesters()
 
-/** Properties draw the same values in each run: a rare draw of one test must not stop a change of other code. `SEED=2` draws others. */
+/** Properties use the same values in each run, so that a rare failure can't block an unrelated change. `SEED=2` uses other values. */
 FastCheck.configureGlobal({ seed: Number(process.env["SEED"] ?? 1) })
 
-/** On TestClock a whole file runs in one turn of the event loop. vitest ends a run whose messages do not pass for a minute. */
+/** With TestClock, a whole file runs in one turn of the event loop, and vitest aborts if its messages are blocked for a minute. */
 afterEach(() => setImmediate())

@@ -11,10 +11,10 @@ const filesIn = (folder: string, recursive: boolean, ending: string) =>
     .filter((name) => name.endsWith(ending))
     .map((name) => join(folder, name))
 
-/** The Markdown files that people read, by their paths in the repository. */
+/** The paths of the Markdown files for users, relative to the repository. */
 export const pages = [...filesIn("", false, ".md"), ...filesIn("docs", true, ".md")]
 
-/** A block of code; `line` is that of its first line in the file, from 1. */
+/** A code block. `line` is the number of its first line in the file, starting at 1. */
 export interface Block {
   readonly path: string
   readonly line: number

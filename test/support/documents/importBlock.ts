@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll } from "vitest"
 import { type Block, repository } from "./blocks.js"
 
-/** Imports blocks as modules, each time as a new one, from outside of the repository, where no lint or type-check finds them. */
+/** Returns a function that imports a code block as a new module. The files are outside the repository, so that no linter finds them. */
 export const makeImporter = () => {
   const folder = mkdtempSync(join(tmpdir(), "blocks-"))
   symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"), "junction")

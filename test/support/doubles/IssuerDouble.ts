@@ -96,16 +96,16 @@ export const providerServices = Effect.all({
 
 export const valueOf = (token: AccessToken.AccessToken): string => Redacted.value(token.value)
 
-/** The error of a 503 of the token route. */
+/** The error of an exchange that gets a 503. */
 export const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
 
-/** A provider that has its first token, received now. */
+/** A provider with a first token that was just received. */
 export const withFirstToken = Effect.flatMap(
   providerServices,
   (all) => Effect.map(all.provider.get, (first) => ({ ...all, first }))
 )
 
-/** A provider that cools down: `held` is the second token that a renewal returned, and `calls` exchanges have been made. */
+/** A provider in a cool-down. `held` is the token of the second renewal, and `calls` is the number of exchanges. */
 export const coolingDown = Effect.gen(function*() {
   const all = yield* withFirstToken
   const held = yield* Effect.flatMap(all.provider.renew(all.first), all.provider.renew)

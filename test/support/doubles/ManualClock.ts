@@ -1,15 +1,15 @@
 import type { Clock } from "effect"
 import { makeClock } from "./runtime.js"
 
-/** A clock of which wall time and monotonic time move apart, as they do when a machine sleeps or its time is set. */
+/** A clock whose wall time and monotonic time can move separately, as they do when a machine sleeps or its time is changed. */
 export interface ManualClock extends Clock.Clock {
-  /** What the wall clock is ahead of the base clock, in milliseconds. */
+  /** How far the wall clock is ahead of the base clock, in milliseconds. */
   wallOffset: number
   /** The same for the monotonic clock. */
   monotonicOffset: number
 }
 
-/** It starts with the times of the base clock, and keeps its timers. */
+/** Creates a clock that starts with the times of the base clock, and uses its timers. */
 export const over = (base: Clock.Clock): ManualClock => {
   const moved = { wallOffset: 0, monotonicOffset: 0 }
   return Object.assign(
@@ -22,7 +22,7 @@ export const over = (base: Clock.Clock): ManualClock => {
   )
 }
 
-/** Suspends the process, or stops it as a function is stopped between two calls: both clocks continue, but no timer fires. */
+/** Suspends the process, as a platform for functions does between two calls: both clocks advance, but no timer fires. */
 export const suspend = (clock: ManualClock, millis: number): void => {
   clock.wallOffset += millis
   clock.monotonicOffset += millis

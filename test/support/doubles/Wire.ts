@@ -45,7 +45,7 @@ export const serve = (handle: Handler) =>
     return { origin: `http://127.0.0.1:${yield* listening(server)}`, requests, connections }
   })
 
-/** Responds once the whole request has arrived. */
+/** Calls the handler once the whole request has arrived. */
 export const afterBody =
   (handle: (body: Buffer, request: Http.IncomingMessage, response: Http.ServerResponse) => void): Handler =>
   (request, response) => {

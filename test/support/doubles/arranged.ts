@@ -1,19 +1,19 @@
-/** Tests that begin alike: what they arrange, and the layers that they need, are said once. */
+/** Defines tests that share their setup, and the layers that they need. */
 import { it, type Vitest } from "@effect/vitest"
 import { Effect, Layer, type Scope, type TestServices } from "effect"
 import type { YieldWrap } from "effect/Utils"
 
-/** What a test does, step by step, as in `Effect.gen`. */
+/** The body of a test, as in `Effect.gen`. */
 export type Steps<R> = Generator<YieldWrap<Effect.Effect<unknown, unknown, R>>, unknown, never>
 
-/** Defines a test. A layer that it names replaces the usual one. */
+/** Defines a test. If it has its own layer, that replaces the shared one. */
 type DefineTest<Args extends ReadonlyArray<unknown>, R, Given> = (
   title: string,
   steps: (...args: Args) => Steps<R | Given>,
   layer?: Layer.Layer<R, unknown, Given>
 ) => void
 
-/** Defines tests that get what was arranged. Those of a table get their row, too. */
+/** Defines tests that get the result of the setup. Tests of a table also get their row. */
 export interface Arranged<A, R, Given> extends DefineTest<[arranged: A], R, Given> {
   readonly each: <Row>(rows: ReadonlyArray<Row>) => DefineTest<[row: Row, arranged: A], R, Given>
 }
@@ -34,13 +34,13 @@ const arrangedOn = <Given>(on: Vitest.Tester<Given>) =>
   return Object.assign(test, { each })
 }
 
-/** On TestClock: the arrangement of each test, the layers that it and the test need, and what else stands around both. */
+/** Runs tests on TestClock. `around` wraps each test together with its setup. */
 export const arranged = arrangedOn<Scope.Scope | TestServices.TestServices>(it.scoped)
 
-/** In real time. */
+/** Runs tests in real time. */
 export const arrangedLive = arrangedOn<Scope.Scope>(it.scopedLive)
 
-/** A test that arranges nothing. */
+/** A test without a setup. */
 export const test = arranged(Effect.void, Layer.empty)
 
 export const testLive = arrangedLive(Effect.void, Layer.empty)

@@ -1,4 +1,4 @@
-/** An error for each message that the client has, not counting the advice for each `code` and each rule of a setting. */
+/** An error for each message of the client, except for the advice for each `code` and the rules of settings. */
 import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 
@@ -13,7 +13,7 @@ const {
   UnexpectedResponse
 } = NutritionAdvisorError
 
-/** What a response may have repeated. No message contains it. */
+/** Parts of a response that no message may contain. */
 export const body = Redacted.make("a hidden body")
 
 export const issue = Redacted.make("total: a hidden issue")

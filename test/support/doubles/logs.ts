@@ -6,7 +6,7 @@ export interface LogLine {
   readonly annotations: Readonly<Record<string, unknown>>
 }
 
-/** Appends what is logged to these lines, instead of printing it. */
+/** Adds each log line to the given array instead of printing it. */
 export const recordingTo = (lines: Array<LogLine>) =>
   Logger.replace(
     Logger.defaultLogger,

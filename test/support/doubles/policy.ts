@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import { RefreshPolicy } from "effect-nutrition-advisor"
 
-/** A policy that a test knows to be right. */
+/** Checks a policy, and throws if it is invalid. */
 export const policyOf = (policy?: Partial<RefreshPolicy.RefreshPolicy>): RefreshPolicy.CheckedPolicy =>
   Either.getOrThrow(RefreshPolicy.make(policy))

@@ -1,7 +1,7 @@
 import { Effect, Layer, Option } from "effect"
 import { type AccessToken, TokenProvider } from "effect-nutrition-advisor"
 
-/** A TokenProvider that always has a token, and another one for each that is rejected: no exchange, cool-down or backoff. */
+/** A TokenProvider that always returns the first token, and the second one for each rejected token. It never exchanges a key. */
 export const providerOf = (token: AccessToken.AccessToken, renewed = token) =>
   Layer.succeed(TokenProvider.TokenProvider, {
     get: Effect.succeed(token),

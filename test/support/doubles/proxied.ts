@@ -1,4 +1,4 @@
-/** The object in a Proxy, as some libraries wrap a Response or a form. Its methods still work. */
+/** Wraps an object in a Proxy, as some libraries wrap a Response or a form. Its methods still work. */
 export const proxied = <T extends object>(object: T): T =>
   new Proxy(object, {
     get: (target, name) => {

@@ -1,4 +1,4 @@
 const factor = Number(process.env["RUNS"] ?? 0.1)
 
-/** The runs of a long property: a tenth by default, five times as many with `RUNS=5`. */
+/** The number of runs of a long property: a tenth of `all` by default, and five times `all` with `RUNS=5`. */
 export const runs = (all: number): number => Math.ceil(factor * all)

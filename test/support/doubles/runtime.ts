@@ -1,11 +1,11 @@
-/** What the runtime of Effect knows or decides: which fibers run and in which order, what is random, and what a clock is. */
+/** Replaces parts of Effect's runtime: it counts fibers, and decides their order, the random numbers and the time. */
 import { Clock, type Duration, Effect, type Fiber, Random, type Scheduler, Supervisor } from "effect"
 
 /** Counts the fibers that effects start. */
 export class FiberCount {
   private readonly supervisor = Supervisor.unsafeTrack()
 
-  /** Those that have not ended. */
+  /** The number of fibers that have not ended. */
   get running() {
     return Effect.runSync(this.supervisor.value).length
   }
@@ -14,13 +14,12 @@ export class FiberCount {
     Effect.supervised(effect, this.supervisor)
 }
 
-/** Random numbers, the same ones for the same seed: for fibers, and from zero to one. */
+/** Random numbers from a seed: `service` for fibers, and `next` for numbers between 0 and 1. */
 export const seeded = (seed: string) => {
   const service = Random.make(seed)
   return { service, next: () => Effect.runSync(service.next) }
 }
 
-/** What a clock is made of. */
 interface ClockParts {
   /** The wall clock, in epoch milliseconds. */
   readonly wall: () => number
@@ -40,10 +39,10 @@ export const makeClock = ({ monotonic, sleep, wall }: ClockParts): Clock.Clock =
 
 type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
 
-/** The operations that the runtime itself takes to wake a fiber from a yield; with fewer no fiber gets anywhere. */
+/** The number of operations that the runtime needs to wake a fiber from a yield. With fewer, no fiber makes progress. */
 const wakingOperations = 9
 
-/** A scheduler whose class decides when fibers go on, and after how many operations of their own they yield. */
+/** A scheduler whose subclass decides when fibers continue, and after how many of their own operations they yield. */
 export abstract class ManualScheduler implements Scheduler.Scheduler {
   protected abstract add(goOn: () => void): void
 

@@ -1,4 +1,4 @@
-/** The client over the simulator in memory, without the Schedule: nothing is exchanged unless a search asks for it. */
+/** The client over the simulator in memory. It exchanges the key only if a request needs a token. */
 import { Layer } from "effect"
 import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -12,7 +12,7 @@ export const settings: NutritionAdvisor.Options = {
 export const advisor = (options: Partial<NutritionAdvisor.Options> = {}, simulator: Simulator.Options = {}) =>
   NutritionAdvisor.layer({ ...settings, ...options }).pipe(Layer.provideMerge(Simulator.layerHttpClient(simulator)))
 
-/** The client with a shared token and all layers around it, so that it has every metric. */
+/** The client with a shared token and all layers that wrap it, so that it has every metric. */
 export const advisorWithAllLayers = Throttle.layer({}).pipe(
   Layer.provide(RequestRetry.layer({})),
   Layer.provide(SearchCache.layer({ timeToLive: "1 minute" })),

@@ -1,4 +1,4 @@
-/** Calls to the simulator of the running test, and what it has received. */
+/** The controls of the running test's simulator, and the requests that it received. */
 import type { Duration } from "effect"
 import { Effect, Option, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -26,6 +26,6 @@ export const setLatency = (operation: Simulator.Operation, latency: Duration.Dur
 
 export const revoke = using((simulator) => simulator.revoke)
 
-/** The two headers that come with a token, in plain text. */
+/** The two headers that contain a token, in plain text. */
 export const tokenHeadersOf = ({ authorization, serviceId }: Simulator.SeenRequest) =>
   [authorization, serviceId].map((header) => Option.getOrUndefined(Option.map(header, Redacted.value)))

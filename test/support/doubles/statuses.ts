@@ -4,7 +4,7 @@ type AnyError = NutritionAdvisorError.NutritionAdvisorError
 
 type ErrorOfResponse = Extract<AnyError, { readonly headers?: unknown }>["_tag"]
 
-/** For each error that is made of a response, statuses that end in it: the compiler asks for those of a new error. */
+/** Status codes for each error that is created from a response. The compiler requires an entry for each new error. */
 const statuses: Readonly<Record<ErrorOfResponse, ReadonlyArray<number>>> = {
   BadRequest: [400],
   ServerError: [500, 502, 503],
@@ -13,9 +13,9 @@ const statuses: Readonly<Record<ErrorOfResponse, ReadonlyArray<number>>> = {
   UnexpectedResponse: [302, 402, 404, 409, 418, 422]
 }
 
-/** Statuses that are refusals, each with the error that a data request ends in. */
+/** Each of these status codes with the error of a data request that gets it. */
 export const errorStatuses: ReadonlyArray<readonly [status: number, tag: string]> = Object.entries(statuses)
   .flatMap(([tag, all]) => all.map((status) => [status, tag] as const))
 
-/** Those that are not about the token. */
+/** The status codes that don't reject the token. */
 export const statusesWithoutRejection = errorStatuses.filter(([, tag]) => tag !== "Forbidden")

@@ -1,4 +1,4 @@
-/** One outcome, over one client and a service on a port that repeats every secret in its responses. */
+/** Runs one outcome over one client. The service repeats every secret in its responses. */
 import type { HttpClient } from "@effect/platform"
 import { Effect, Layer, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
@@ -14,7 +14,7 @@ const timeoutsOf = ({ end }: Outcome) =>
     ? { tokenTimeout: "150 millis", requestTimeout: "150 millis" } as const
     : { tokenTimeout: "1 minute", requestTimeout: "1 minute" } as const
 
-/** How it ended, each output that contains a secret, and what reached another origin. */
+/** Returns how the call ended, each output that contains a secret, and the requests that another origin received. */
 export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.gen(function*() {
     const { data = Replies.found, isInterrupted, options, program = search, token = Replies.tokenReply } = outcome

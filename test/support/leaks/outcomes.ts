@@ -9,14 +9,14 @@ import type { Services } from "./sinks.js"
 
 export interface Outcome {
   readonly title: string
-  /** What `_tag` and `reason` of its error are, or "Success" or "Interrupted". */
+  /** The `_tag` and `reason` of its error, or "Success" or "Interrupted". */
   readonly end: string
   readonly token?: Reply
   readonly data?: Reply
   readonly options?: Partial<NutritionAdvisor.Options>
   readonly program?: Effect.Effect<unknown, unknown, Services>
   readonly isInterrupted?: boolean
-  /** The client that it needs to go wrong; else the next one in turn. */
+  /** The client with which it fails. By default, the clients take turns. */
   readonly clientName?: string
 }
 
@@ -35,7 +35,7 @@ const Payload = Schema.Struct({ total: Schema.Number })
 
 const observing = { observeHeaders: ["x-request-id"] }
 
-/** Each can be the response to any call. */
+/** Responses that any call can get. */
 const responses: ReadonlyArray<readonly [title: string, reply: Reply, end: string]> = [
   ["a 400", Replies.echoing(400), "BadRequest"],
   ["a 503 with a Retry-After", Replies.echoing(503, { "retry-after": "70" }), "ServerError"],

@@ -1,4 +1,4 @@
-/** A value in all the ways in which a program prints it, and all that a debugger reaches from it. */
+/** Prints a value in every way that a program could, together with everything that can be reached from it. */
 import { inspect, types } from "node:util"
 
 const isVisitable = (value: unknown): value is object =>
@@ -13,7 +13,7 @@ const contentsOf = (value: object): ReadonlyArray<unknown> => [
   ])
 ]
 
-/** Every text that can be reached from a value, bytes read as UTF-8. */
+/** Every string that can be reached from a value. Bytes are decoded as UTF-8. */
 const reachableTexts = (root: unknown): string => {
   const seen = new Set<unknown>()
   const queue: Array<unknown> = [root]
@@ -23,7 +23,7 @@ const reachableTexts = (root: unknown): string => {
     if (typeof value === "string") texts.push(value)
     if (typeof value === "symbol") texts.push(value.description ?? "")
     if (!isVisitable(value) || seen.has(value)) continue
-    if (seen.size > 500_000) throw new Error("what is searched for secrets reaches into too much")
+    if (seen.size > 500_000) throw new Error("too many objects can be reached from the value")
     seen.add(value)
     if (value instanceof Uint8Array || types.isAnyArrayBuffer(value)) {
       texts.push(Buffer.from(value as Uint8Array).toString())

@@ -34,7 +34,7 @@ const tokenBody = (fields: Readonly<Record<string, unknown>> = {}) =>
 
 export const tokenReplyWith = (fields: Readonly<Record<string, unknown>>): Reply => respond(tokenBody(fields))
 
-/** The first exchange returns one token, every later one the other. */
+/** The first exchange returns one token, and all others return another one. */
 export const tokenReply: Reply = (call) =>
   tokenReplyWith(call.index === 0 ? {} : { access_token: Secrets.renewedToken })(call)
 
@@ -78,6 +78,6 @@ export const redirect = (status: number): Reply => (call) =>
 
 export const html: Reply = respond(`<html><body>${echo}</body></html>`, { "content-type": "text/html" })
 
-/** One reply after the other, the last one forever. */
+/** Sends the replies in order, and then repeats the last one. */
 export const inTurn = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]): Reply => (call) =>
   (replies[call.index] ?? replies[replies.length - 1] ?? replies[0])(call)

@@ -27,7 +27,7 @@ export type Services = NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenPr
 export interface ObservedProgram<E> {
   readonly layer: Layer.Layer<Services, E>
   readonly program: Effect.Effect<unknown, unknown, Services>
-  /** What a program may log beside the services: options and layers. */
+  /** Other values that a program might log: options and layers. */
   readonly printed: ReadonlyArray<unknown>
   readonly received: () => ReadonlyArray<Received>
   readonly interruptedAt?: Promise<void> | undefined
@@ -70,7 +70,7 @@ const layerOpenTelemetry = (record: RecordOutput) => {
   }))
 }
 
-/** What a custom tracer gets when a span ends. */
+/** Records what a custom tracer gets when a span ends. */
 const recordingExits = (inner: Tracer.Tracer, record: RecordOutput): Tracer.Tracer =>
   Tracer.make({
     ...inner,
@@ -110,7 +110,7 @@ const recordFailure = async (record: RecordOutput, cause: Cause.Cause<unknown>) 
   Option.map(Cause.failureOption(cause), (error) => recordError(record, error))
 }
 
-/** Metrics belong to the process: those of an observation are the ones that are new or have changed since it began. */
+/** All metrics of the process. Those that a program added or changed are found by comparing with the ones before it. */
 const metricTexts = Effect.map(Metric.snapshot, (pairs) => pairs.map(json))
 
 const printServices = (record: RecordOutput, printed: ReadonlyArray<unknown>) =>
@@ -128,7 +128,7 @@ const printServices = (record: RecordOutput, printed: ReadonlyArray<unknown>) =>
     record("services, status, token and settings", rendered(values))
   })
 
-/** A request without the three places where SERVICE.md has a secret: the last segment of a token path, and two headers. */
+/** A request without the three places where a secret belongs: the last segment of a token path, and two headers. */
 const withoutPlaces = ({ headers: { authorization, "service-id": serviceId, ...headers }, path, ...rest }: Received) =>
   path.startsWith("/v2/token-cache/")
     ? { ...rest, headers, authorization, serviceId, path: path.replace(new RegExp("/licence/[^/]+$"), "") }
@@ -142,7 +142,7 @@ const observedAs = (program: ObservedProgram<unknown>["program"]) =>
     Effect.withSpan("menu", { attributes: { page: "lunch" } })
   )
 
-/** How the program ended, and each sink that shows a secret, with the first one that it shows. */
+/** Returns how the program ended, and each sink that shows a secret, with the first one that it shows. */
 export const collectOutputs = async <E>(observed: ObservedProgram<E>) => {
   const sinks = new Map<string, string>()
   const record: RecordOutput = (sink, text) => sinks.set(sink, `${sinks.get(sink) ?? ""}\n${text}`)

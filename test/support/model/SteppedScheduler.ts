@@ -2,12 +2,12 @@ import type { Fiber } from "effect"
 import { ManualScheduler } from "../doubles/runtime.js"
 
 /**
- * Runs fibers only when told to, at most so many operations each, and picks the next one at random: every order it makes is
- * one that some machine could make. Without `random` the order is first in, first out.
+ * Runs fibers only in `runFibers`. A fiber yields after the given number of operations, and the next one is picked at random, so
+ * that each order is one that could happen. Without `random`, the order is first in, first out.
  */
 export class SteppedScheduler extends ManualScheduler {
   private readonly tasks: Array<() => void> = []
-  /** The oldest tasks, the next one last: taking one from the front of thousands is slow. */
+  /** The oldest tasks, with the next one last, because removing the first element of a long array is slow. */
   private round: Array<() => void> = []
 
   constructor(public operations: number, private readonly random?: () => number) {
@@ -26,7 +26,7 @@ export class SteppedScheduler extends ManualScheduler {
     return this.tasks.length + this.round.length === 0
   }
 
-  /** Runs what is to run, or only so many turns of it. */
+  /** Runs all waiting tasks, or at most the given number of them. */
   readonly runFibers = (turns = Number.POSITIVE_INFINITY) => {
     for (let turn = 0; turn < turns && !this.isIdle; turn++) this.next()?.()
   }

@@ -3,7 +3,7 @@ import { FiberCount, seeded } from "../doubles/runtime.js"
 import type { SteppedScheduler } from "./SteppedScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
-/** Runs effects in virtual time, with random numbers of a seed. It counts their fibers, and closes what they acquire. */
+/** Runs effects in virtual time, with random numbers from a seed. It counts their fibers. */
 export class VirtualRuntime {
   readonly time = new VirtualTime()
   private readonly scope = Effect.runSync(Scope.make())
@@ -19,7 +19,7 @@ export class VirtualRuntime {
     return this.count.running
   }
 
-  /** Builds something that is acquired until `close`. It must not have to wait for time. */
+  /** Runs an effect that must not wait for time. Its resources are released by `close`. */
   protected build<A, E>(effect: Effect.Effect<A, E, Scope.Scope>): A {
     const exit = this.run(Scope.extend(effect, this.scope)).unsafePoll()
     if (exit === null || Exit.isFailure(exit)) throw new Error("the build failed, or waits for time")

@@ -4,20 +4,20 @@ import { makeClock } from "../doubles/runtime.js"
 
 interface Timer {
   readonly at: number
-  /** None once it is canceled. */
+  /** Undefined if the timer was canceled. */
   fire: (() => void) | undefined
 }
 
 const epoch = 1_800_000_000_000
 
-/** A clock and its timers, which only `pass` moves. TestClock waits some real milliseconds for each step: too long for 60,000 steps. */
+/** A clock with timers. Only `pass` moves it. TestClock needs some real milliseconds for each step, which is too slow for 60,000 steps. */
 export class VirtualTime {
   /** Milliseconds since the start. */
   now = 0
-  /** The last one fires first. Those of the same moment fire in the order in which they were set. */
+  /** Sorted, with the next timer last. Timers with the same time fire in the order in which they were set. */
   private readonly timers: Array<Timer> = []
 
-  /** Timers go by `now`, as they go by the monotonic clock in Node: moving `clock.wall` delays none of them. */
+  /** Timers depend only on `now`, as Node's depend on the monotonic clock: changing the wall clock does not delay them. */
   readonly clock = ManualClock.over(makeClock({
     wall: () => Math.floor(epoch + this.now),
     monotonic: () => BigInt(Math.round(this.now * 1e6)),
@@ -34,7 +34,7 @@ export class VirtualTime {
     return this.timers.filter(({ fire }) => fire !== undefined).length
   }
 
-  /** Calls back after so many milliseconds. */
+  /** Calls `fire` after this many milliseconds. */
   after(millis: number, fire: () => void) {
     const timer: Timer = { at: this.now + millis, fire }
     let [from, to] = [0, this.timers.length]
@@ -47,7 +47,7 @@ export class VirtualTime {
     return timer
   }
 
-  /** Lets so much time pass. It stops at once, and after the timers of each moment, so that fibers can run. */
+  /** Advances the time. It yields first, and then after the timers of each moment, so that fibers can run. */
   *passing(millis: number) {
     const end = this.now + millis
     yield
@@ -59,7 +59,7 @@ export class VirtualTime {
     this.now = end
   }
 
-  /** Lets so much time pass, and runs fibers with `runFibers`. */
+  /** Advances the time, and runs fibers with `runFibers`. */
   pass(millis: number, runFibers: () => void) {
     for (const _ of this.passing(millis)) runFibers()
   }

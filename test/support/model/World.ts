@@ -6,7 +6,7 @@ import { VirtualRuntime } from "./VirtualRuntime.js"
 
 export const plans = ["issue", "fail", "refuse", "hang", "handBack", "retryAfter", "die", "stall", "late"] as const
 
-/** What the next exchange does. */
+/** How an exchange can end. */
 export type Plan = (typeof plans)[number]
 
 /** One step of a history. */
@@ -30,7 +30,7 @@ const exchangeMillis = 100
 
 const requestMillis = 20
 
-/** Longer than an exchange may take. */
+/** Longer than the timeout of an exchange. */
 const lateMillis = 15_000
 
 const { BadRequest, ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
@@ -88,7 +88,7 @@ export class World extends VirtualRuntime {
     }
   }
 
-  /** Every call has ended a minute after the last step, and closing leaves nothing behind. */
+  /** Checks that every call ends within a minute after the last step, and that closing leaves nothing behind. */
   finish() {
     this.plans = []
     this.pass(60_000)

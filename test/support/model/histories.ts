@@ -1,4 +1,4 @@
-/** What may happen to a provider, as properties: a short run of them is in test/, a long one in test/system/. */
+/** Properties of a TokenProvider in random histories. test/token runs a few of them, and test/system runs many. */
 import { setImmediate } from "node:timers/promises"
 import { expect } from "@effect/vitest"
 import { FastCheck } from "effect"
@@ -34,7 +34,7 @@ const history = FastCheck.record({
   seed: FastCheck.string()
 })
 
-/** In histories of a provider whose fibers yield after so many operations, in any order. */
+/** Expects no violation in histories whose fibers yield after the given number of operations, in random order. */
 export const expectNoViolation = (operations: number, numRuns: number) =>
   FastCheck.assert(
     FastCheck.asyncProperty(history, async ({ life, seed, steps }) => {
@@ -47,7 +47,7 @@ export const expectNoViolation = (operations: number, numRuns: number) =>
     { numRuns: runs(numRuns) }
   )
 
-/** In so many seconds of two searches each, of which some are forbidden whatever the token is. */
+/** Expects at most `most` exchanges if there are two searches per second, and some get a 403 with any token. */
 export const expectFewExchanges = (seconds: number, most: number, numRuns: number) =>
   FastCheck.assert(
     FastCheck.asyncProperty(
