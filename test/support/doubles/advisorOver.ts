@@ -1,6 +1,6 @@
 import type { HttpClient } from "@effect/platform"
-import { Context, Effect, Layer, Redacted, type Scope } from "effect"
-import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 
 export type HttpClientLayer = Layer.Layer<HttpClient.HttpClient>
 
@@ -14,10 +14,7 @@ export const optionsFor = (options: Options): NutritionAdvisor.Options => ({
 })
 
 /** Builds a client over an HttpClient. It is closed with the scope. */
-export const advisorOver = (
-  httpClient: HttpClientLayer,
-  options: Options
-): Effect.Effect<NutritionAdvisor.Service, NutritionAdvisorError.ConfigurationError, Scope.Scope> =>
+export const advisorOver = (httpClient: HttpClientLayer, options: Options) =>
   NutritionAdvisor.layer(optionsFor(options)).pipe(
     Layer.provide(httpClient),
     Layer.build,

@@ -12,13 +12,8 @@ const all = { key, token, renewedToken, customerId }
 export const withReserved = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
-interface Form {
-  readonly name: string
-  readonly of: (secret: string) => string
-}
-
 /** The ways in which a service may write a secret into its response. */
-export const forms: ReadonlyArray<Form> = [
+export const forms: ReadonlyArray<{ readonly name: string; readonly of: (secret: string) => string }> = [
   { name: "plain", of: (secret) => secret },
   { name: "percent-encoded", of: encodeURIComponent },
   { name: "percent-encoded with every reserved character", of: withReserved },
