@@ -20,7 +20,7 @@ export const rejections = counterByLabel("rejections_total", "outcome", [
   "AcceptedAfterRenewal",
   "RetryFailed",
   "RenewalFailed"
-], "Requests whose token was rejected")
+], "Rejected requests, by how they ended")
 
 type RequestLabels = {
   readonly operation: DataOperation
