@@ -31,10 +31,10 @@ const areHeaderFields = (headers: Headers.Headers) => Object.entries(headers).ev
 const areWellFormed = (params: Url.Pairs) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
 
-/** The headers that `request/authorized` sets. */
+/** The headers of a token, which callers can't set. */
 const tokenHeaders = ({ serviceIdHeader }: DataSettings) => ["authorization", serviceIdHeader]
 
-/** Removes the headers that the client sets itself, and those that are derived from the connection and the body. */
+/** Removes the headers of a token, and those that are derived from the connection and the body. */
 const callerHeaders = (settings: DataSettings, headers: Headers.Headers, body: HttpBody.HttpBody) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
   const ofBody = hasOwnLength ? [] : ["content-length"]
