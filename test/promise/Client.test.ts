@@ -167,7 +167,11 @@ it("fromLayer: the error of an invalid variable names the variable but not its v
   expect(await rejected(own)).toMatchObject({ variable: "WRONG", message: expect.not.stringContaining(key) })
 })
 
-it("status: the state is none if the layer has no TokenProvider", async () => {
+it("status: it is none if the layer has no TokenProvider, even after a caller has changed an earlier one", async () => {
   await using advisor = doubled(() => Effect.never)
-  expect(await advisor.status()).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
+  const none = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
+  const status = await advisor.status()
+  expect(status).toEqual(none)
+  Object.assign(status, { state: "fresh" })
+  expect(await advisor.status()).toEqual(none)
 })

@@ -101,8 +101,12 @@ const renewFrom = (lifecycle: Lifecycle, get: Service["get"]) => {
   return renew
 }
 
-/** The status before the first exchange. */
-export const withoutToken: TokenStatus = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
+/** Returns the status if there is no token: a new object each time, because a caller may change it. */
+export const statusWithoutToken = (lastFailure: TokenStatus["lastFailure"]): TokenStatus => ({
+  state: "none",
+  expiresAt: Option.none(),
+  lastFailure
+})
 
 const statusFrom = (lifecycle: Lifecycle): Effect.Effect<TokenStatus> =>
   Effect.gen(function*() {
@@ -111,7 +115,7 @@ const statusFrom = (lifecycle: Lifecycle): Effect.Effect<TokenStatus> =>
     const now = yield* Clock.currentTimeMillis
     const lastFailure = yield* flights.lastFailure
     return Option.match(current, {
-      onNone: (): TokenStatus => ({ ...withoutToken, lastFailure }),
+      onNone: () => statusWithoutToken(lastFailure),
       onSome: (token): TokenStatus => ({
         state: AccessToken.stateAt(token, now, policy),
         expiresAt: Option.some(token.expiresAt),
