@@ -245,6 +245,7 @@ export interface Options {
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
+
 /**
  * Controls the simulated service, and shows what it received.
  *

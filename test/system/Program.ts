@@ -21,8 +21,8 @@ export const pathOf = (program: string) =>
   (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, program)).find((file) => existsSync(file))
 
 /**
- * Whether tests are skipped because their program is not installed. With the variable set to 1, it throws instead. The message
- * goes to standard error, because vitest hides the console of tests that don't fail.
+ * Checks whether a program is missing, and then prints that its tests are skipped. With the variable `required` set to 1, it throws
+ * instead. The message goes to standard error, because vitest hides the console of tests that don't fail.
  */
 export const isMissing = (program: string, required: string) => {
   if (pathOf(program) !== undefined) return false

@@ -14,9 +14,10 @@ import type { Declarations } from "./declarations.js"
 export const variableOf = (field: string) =>
   `NUTRITION_ADVISOR_${field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 
-/** Reads a variable that has to be set. `Config.redacted` would not report which one is missing. */
+/** Reads a variable that has to be set. */
 export const required = (variable: string): Config.Config<string> => Config.string(variable)
 
+/** Reads a secret that has to be set. `Config.redacted` would not report which variable is missing. */
 export const requiredSecret = (variable: string): Config.Config<Redacted.Redacted<string>> =>
   Config.map(required(variable), (value) => Redacted.make(value))
 
@@ -67,17 +68,17 @@ export const variablesOf = <Options = object>(
   ) as Config.Config.Wrap<Options> & object
 
 /**
- * Drops the optional declarations whose variable is not set in this process. Config would find that out, too, but for a dozen options it
+ * Leaves only the required declarations, and those whose variable is set in this process. Config would find that out, too, but for a dozen options it
  * takes a tenth of the CPU time of a new client.
  */
 export const withSetVariables = <O>(declarations: Declarations<O>): Partial<Declarations<O>> => {
   const env = globalThis.process?.env ?? {}
-  const read: Partial<Declarations<O>> = {}
+  const found: Partial<Declarations<O>> = {}
   for (const name of Object.keys(declarations) as Array<keyof O & string>) {
     const { isRequired } = declarations[name]
-    if (isRequired || env[variableOf(name)] !== undefined) read[name] = declarations[name]
+    if (isRequired || env[variableOf(name)] !== undefined) found[name] = declarations[name]
   }
-  return read
+  return found
 }
 
 /** Calls `make` with the given options, and reads the others from variables. A ConfigurationError names the variable. */

@@ -8,7 +8,7 @@ import { isOk } from "../http/dispatch.js"
 import type { Send } from "../http/send.js"
 import * as ServiceResponse from "../http/serviceResponse.js"
 import type { DataSettings } from "../settings/settings.js"
-import type { RequestHeaders, UnauthorizedRequest } from "./build.js"
+import type { RequestHeaders, RequestWithoutToken } from "./build.js"
 import * as Metrics from "./metrics.js"
 import type { RequestContext } from "./runner.js"
 import * as SendGate from "./sendGate.js"
@@ -21,8 +21,9 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
 const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**
- * Adds the headers that the client sets, unless the caller sets them (`request/build` removes the token from the caller's headers). They are
- * kept for the next requests. Nothing else keeps a token in plain text for longer than a request.
+ * Adds the token and the User-Agent, which the caller's headers may override (`request/build` removes the token's headers from those). The
+ * last ones are kept, because all searches without headers of the caller share them. Nothing else keeps a token in plain text for longer
+ * than a request.
  */
 const makeAddHeaders = ({ serviceIdHeader, userAgent }: DataSettings) => {
   let last: { readonly token: AccessToken; readonly headers: RequestHeaders } | undefined
@@ -44,7 +45,7 @@ const makeSendOnce = (settings: DataSettings, send: Send) => {
   const limits = { maxBytes: settings.maxResponseBytes, observeHeaders: settings.observeHeaders }
   const addHeaders = makeAddHeaders(settings)
 
-  return (context: RequestContext, request: UnauthorizedRequest, token: AccessToken) => {
+  return (context: RequestContext, request: RequestWithoutToken, token: AccessToken) => {
     context.isSent = true
     const { body, method, origin, path } = request
     return send(
@@ -107,7 +108,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
   /** Renews the token and sends the request again, until a response is no rejection. */
   const renewAndSend = (
     context: RequestContext,
-    request: UnauthorizedRequest,
+    request: RequestWithoutToken,
     rejected: AccessToken,
     rejection: ServiceResponse.ServiceResponse,
     renewals = 0
@@ -129,7 +130,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
   /** Sends a request that has no token yet, and returns its 2xx response. */
   return (
     context: RequestContext,
-    request: UnauthorizedRequest
+    request: RequestWithoutToken
   ): Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError> =>
     Effect.flatMap(
       getToken,

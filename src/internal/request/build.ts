@@ -16,8 +16,9 @@ export const searchRoute = "/v2/products/napi/food/search/semantic"
 
 export type RequestHeaders = Request["headers"]
 
-/** A request to which `request/authorized` adds its own headers. Without headers of the caller, all requests share those. */
-export interface UnauthorizedRequest extends Omit<Request, "headers"> {
+/** A request before `request/authorized` adds the token and the User-Agent. */
+export interface RequestWithoutToken extends Omit<Request, "headers"> {
+  /** Undefined for a search without headers of the caller. */
   readonly headers: RequestHeaders | undefined
 }
 
@@ -46,7 +47,7 @@ export const search = (
   settings: DataSettings,
   term: string,
   { headers, urlParams = [] }: Partial<NormalizedOptions> = {}
-): Effect.Effect<UnauthorizedRequest, BadRequest> => {
+): Effect.Effect<RequestWithoutToken, BadRequest> => {
   // Frameworks may pass undefined or an array here.
   if (typeof term !== "string") return notSent("search", "the search term is not a string")
   if (term.trim() === "") return notSent("search", "the search term is blank")
@@ -74,7 +75,7 @@ const readWithin = (duration: number) => <A>(reading: Effect.Effect<A, unknown>)
 export const request = (
   settings: DataSettings,
   given: HttpClientRequest.HttpClientRequest
-): Effect.Effect<UnauthorizedRequest, BadRequest | TransportError> => {
+): Effect.Effect<RequestWithoutToken, BadRequest | TransportError> => {
   if (!Url.isWellFormed(given.url) || !areWellFormed(given.urlParams)) {
     return notSent("request", "the URL contains a lone surrogate")
   }

@@ -35,7 +35,7 @@ export const fromTokens = (
 /** A client and its TokenProvider. */
 export type Client = Context.Context<NutritionAdvisor | TokenProvider.TokenProvider>
 
-/** Creates a client with a TokenProvider in memory. Reads of its store need no timeout, which would cost two fibers each. */
+/** Creates a client whose store is in memory. Reads of that store need no timeout, which would cost two fibers each. */
 const fromIssuer = (
   settings: Settings.ClientSettings,
   run: RunInBackground,

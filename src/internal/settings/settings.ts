@@ -30,7 +30,7 @@ export interface CommonOptions {
 }
 
 interface ProviderOptions {
-  /** The refresh options. Every field has a default. A TokenIssuer uses only `attempts`. */
+  /** The refresh options. Every field has a default. TokenIssuer uses only `attempts`, and SharedTokenIssuer only `margin`. */
   readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
   /** The timeout of one token exchange, including its retries. A number means milliseconds. 10 seconds by default. */
   readonly tokenTimeout?: Duration.DurationInput | undefined

@@ -91,8 +91,8 @@ export const replaceToken = (
     if (!AccessToken.isUsable(issued, now, policy)) return yield* invalidResponse("expires_in")
     const token = tokenThatStays(request, issued, yield* store.current, policy, now)
     yield* store.put(token)
-    const exchanged = isReplaced(issued) ? "unchanged" : "issued"
-    return { token, outcome: issued.isFromPeer === true ? "fromPeer" : exchanged }
+    if (issued.isFromPeer === true) return { token, outcome: "fromPeer" }
+    return { token, outcome: isReplaced(issued) ? "unchanged" : "issued" }
   })
 
 /**
