@@ -37,11 +37,15 @@ if (error instanceof NutritionAdvisorError.NutritionAdvisorError) {
   expectTypeOf(error).toEqualTypeOf<NutritionAdvisorError.NutritionAdvisorError>()
 }
 
-// If isTransient is false, the error can be a TransportError, but not a ServerError.
-Effect.catchIf(search, NutritionAdvisorError.isTransient, () => Effect.void).pipe(Effect.mapError((permanent) => {
-  expectTypeOf(permanent).extract<{ _tag: "ServerError" | "TransportError" }>()
-    .toEqualTypeOf<NutritionAdvisorError.TransportError>()
-}))
+// If isTransient is false, the error can be a TransportError, but not a ServerError or TooManyRequests.
+type Transient = NutritionAdvisorError.ServerError | NutritionAdvisorError.TooManyRequests
+expectTypeOf(Effect.catchIf(search, NutritionAdvisorError.isTransient, () => Effect.void)).toEqualTypeOf<
+  Effect.Effect<
+    unknown,
+    Exclude<NutritionAdvisorError.NutritionAdvisorError, Transient>,
+    NutritionAdvisor.NutritionAdvisor
+  >
+>()
 
 // The result of searchAs has the output type of a zod, valibot or custom Standard Schema.
 interface Foods {

@@ -184,7 +184,7 @@ describe("rejected setting", () => {
     for (const options of [url("http://marker7f3a.example"), { serviceId: "marker7f3a\n" }, ...keys]) {
       const error = Either.getOrThrow(Either.flip(check(options)))
       const printed = inspect(error, { depth: 9, showHidden: true })
-      expect(`${error} ${JSON.stringify(error)} ${printed}`).not.toContain("marker7f3a")
+      expect(`${error} ${JSON.stringify(error)} ${error.stack} ${printed}`).not.toContain("marker7f3a")
     }
   })
 })

@@ -48,6 +48,20 @@ describe("TokenProvider: a finished exchange", () => {
     expect(new Set(errors).size).toBe(50)
   })
 
+  withoutToken(
+    "callers during the backoff fail with an error object of their own, even after one has changed its error",
+    function*() {
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      const first = yield* Effect.flip(provider.get)
+      const second = yield* Effect.flip(provider.get)
+      Object.assign(second, { message: "of the second", user: "second" })
+      const third = yield* Effect.flip(provider.get)
+      expect([first, third, yield* issuer.calls]).toEqual([unavailable, unavailable, 1])
+      expect(third).not.toHaveProperty("user")
+      expect([third.message, new Set([first, second, third]).size]).toEqual([unavailable.message, 3])
+    }
+  )
+
   withIssuer("a caller that read the store before the exchange ended doesn't start another exchange", function*() {
     const inner = yield* TokenStore.make
     const latch = yield* Effect.makeLatch()

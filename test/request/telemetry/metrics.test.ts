@@ -35,9 +35,15 @@ const test = arranged(Simulator.Simulator, advisor)
 
 const tags = NutritionAdvisorError.errors.map(({ _tag }) => _tag)
 
-const { literals: reasons } = NutritionAdvisorError.ForbiddenReason
+/** The reasons of a Forbidden that belong to a request. */
+const reasons: Record<Exclude<NutritionAdvisorError.ForbiddenReason, "KeyRejected">, true> = {
+  RejectedAgain: true,
+  TokenUnchanged: true,
+  CoolingDown: true,
+  BodyNotReplayable: true
+}
 
-const rejections = [...reasons.filter((reason) => reason !== "KeyRejected"), "AcceptedAfterRenewal"]
+const rejections = [...Object.keys(reasons), "AcceptedAfterRenewal"]
 
 /** The labels of each counter that are zero when a client is built. */
 const initial: Readonly<Record<string, ReadonlyArray<Labels>>> = {
