@@ -111,7 +111,7 @@ export interface Options {
 
 /**
  * Creates a TokenProvider from the TokenIssuer and the TokenStore in the context. Its exchanges and its background refresh stop when the
- * scope is closed; calls then fail with `TransportError`, reason "Closed". If the issuer or the store takes longer than `tokenTimeout`,
+ * scope is closed; calls that need an exchange then fail with `TransportError`, reason "Closed". If the issuer or the store takes longer than `tokenTimeout`,
  * calls fail with `TransportError`, reason "Timeout".
  *
  * Fails with `ConfigurationError` if a field of the policy or an option is invalid.
