@@ -7,12 +7,8 @@ const files = readdirSync(join(repository, "src"), { recursive: true, encoding: 
   .filter((file) => file.endsWith(".ts"))
   .map((file) => file.replaceAll("\\", "/").slice(0, -3))
 
-/** A place of a room: a module, a folder, which ends in a slash, or some files of a folder in braces. */
-const isIn = (place: string) => {
-  const [, folder = "", names] = /^([\w/]*)\{([\w,]+)\}$/.exec(place) ?? []
-  if (names !== undefined) return (file: string) => names.split(",").some((name) => file === folder + name)
-  return (file: string) => place.endsWith("/") ? file.startsWith(place) : file === place
-}
+/** A place of a room: a module, or a folder, which ends in a slash. */
+const isIn = (place: string) => (file: string) => place.endsWith("/") ? file.startsWith(place) : file === place
 
 /** The rooms of the picture, from the top down. */
 const rooms = (/^## The rooms\n[^]*?\n\n((?: {4}.*\n)+)/m.exec(read("ARCHITECTURE.md"))?.[1] ?? "")
