@@ -1,41 +1,59 @@
 /** The options of a search: query parameters and headers as backends have them. */
 import type { UrlParams } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Effect, Layer, Schema } from "effect"
+import { NutritionAdvisor, SearchCache } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { requestsOf } from "../support/doubles/simulator.js"
+import { requestsOf, respondAlways } from "../support/doubles/simulator.js"
 
 const test = arranged(NutritionAdvisor.NutritionAdvisor, advisor())
 
 const sent = requestsOf("search")
 
-type Row<Name extends keyof NutritionAdvisor.SearchOptions> = readonly [
-  value: NonNullable<NutritionAdvisor.SearchOptions[Name]>,
-  received: (request: Simulator.SeenRequest) => unknown,
-  expected: unknown
-]
+type Options = NutritionAdvisor.SearchOptions
 
-/** A value of each option, and what the service receives: the compiler asks for a row for a new option. */
-const rows: { readonly [Name in keyof NutritionAdvisor.SearchOptions]-?: Row<Name> } = {
-  urlParams: [{ page: 2 }, ({ query }) => query, "term=oats&page=2"],
-  headers: [{ "x-request-id": "request-1" }, ({ headers }) => headers["x-request-id"], "request-1"]
+interface Row<Name extends keyof Options> {
+  /** Two values that differ, each created anew, because SearchCache compares values and not objects. */
+  readonly values: () => readonly [one: NonNullable<Options[Name]>, other: NonNullable<Options[Name]>]
+  /** The part of a request that depends on the option. */
+  readonly received: (request: Simulator.SeenRequest) => unknown
+  /** What the service receives for the two values. */
+  readonly expected: readonly [one: unknown, other: unknown]
+}
+
+/** The compiler asks for a row for a new option. */
+const rows: { readonly [Name in keyof Options]-?: Row<Name> } = {
+  urlParams: {
+    values: () => [{ page: 2 }, { page: 3 }],
+    received: ({ query }) => query,
+    expected: ["term=oats&page=2", "term=oats&page=3"]
+  },
+  headers: {
+    values: () => [{ "x-tenant": "a" }, { "x-tenant": "b" }],
+    received: ({ headers }) => headers["x-tenant"],
+    expected: ["a", "b"]
+  }
 }
 
 it.each(Object.keys(rows))("README: the options of a search include %s", (name) => {
   expect(/Each search accepts ([^.]*)\./.exec(read("README.md"))?.[1]).toContain(`\`${name}\``)
 })
 
+const cached = Layer.provideMerge(SearchCache.layer({ timeToLive: "1 hour" }), advisor())
+
 test.each(Object.entries(rows))(
-  "search: the service receives the option %s",
-  function*([name, [value, received, expected]], { search }) {
-    // Whether or not the simulator accepts the value.
-    yield* Effect.exit(search("oats", { [name]: value }))
-    expect((yield* sent).map(received)).toEqual([expected])
-  }
+  "SearchCache: the service receives the option %s, and gets one request for each of its values",
+  function*([name, { expected, received, values }]) {
+    // The simulator might reject a value.
+    yield* respondAlways("search", { status: 200, body: { results: [] } })
+    const { search } = yield* NutritionAdvisor.NutritionAdvisor
+    for (const value of [...values(), ...values()]) yield* search("oats", { [name]: value })
+    expect((yield* sent).map(received)).toEqual(expected)
+  },
+  cached
 )
 
 test.each<readonly [title: string, urlParams: UrlParams.Input, query: string]>([

@@ -1,4 +1,4 @@
-/** Reads the options of a search. Parameters and headers may be iterators, which can be read only once. */
+/** Reads and compares the options of a search. Parameters and headers may be iterators, which can be read only once. */
 import * as Headers from "@effect/platform/Headers"
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Effect from "effect/Effect"
@@ -6,8 +6,8 @@ import * as Predicate from "effect/Predicate"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
 import type * as Url from "../http/url.js"
 
-/** The options of a search in one form, however the caller wrote them. */
-export interface NormalizedOptions extends SearchOptions {
+/** Every option of a search in one form, however the caller wrote it. */
+export interface NormalizedOptions extends Record<keyof SearchOptions, unknown> {
   readonly urlParams: Url.Pairs
   readonly headers: Headers.Headers | undefined
 }
@@ -79,3 +79,21 @@ export const withNormalizedOptions = withOptions(normalized)
 
 /** Converts iterators to arrays, since they can't be read twice. The other options are passed on unchanged. */
 export const withRepeatableOptions = withOptions(repeatable)
+
+type Comparable = string | number | boolean | null
+
+/** JSON keeps these values apart. Two objects can't be compared: they might mean the same thing, or two different customers. */
+const isComparable = (value: unknown): value is Comparable =>
+  value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
+
+/**
+ * Returns the same key for equal searches: those whose term, parameters, headers and other options are the same, to the letter. Returns
+ * undefined if an option can't be compared. Such a search isn't equal to any other.
+ */
+export const searchKey = (term: string, options: Partial<NormalizedOptions> = {}): string | undefined => {
+  const { headers = {}, urlParams = [], ...rest } = options
+  const others = Object.entries<unknown>(rest).filter(([, value]) => value !== undefined)
+  if (!others.every(([, value]) => isComparable(value))) return undefined
+  others.sort(([name], [otherName]) => name < otherName ? -1 : 1)
+  return JSON.stringify([term, urlParams, Object.entries(headers), others])
+}

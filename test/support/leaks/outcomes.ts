@@ -20,7 +20,13 @@ export interface Outcome {
   readonly clientName?: string
 }
 
-export const search = NutritionAdvisor.search("apple")
+/** The compiler asks for a new option. */
+const searchOptions: Required<NutritionAdvisor.SearchOptions> = {
+  urlParams: { customer: Secrets.searchOption },
+  headers: { "x-customer": Secrets.searchOption }
+}
+
+export const search = NutritionAdvisor.search("apple", searchOptions)
 
 const execute = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
@@ -163,7 +169,7 @@ const malformed: ReadonlyArray<Outcome> = [
   {
     title: "a payload that doesn't match the schema",
     data: Replies.respond(JSON.stringify({ total: Secrets.token, of: Secrets.customerId })),
-    program: NutritionAdvisor.searchAs(Payload)("apple"),
+    program: NutritionAdvisor.searchAs(Payload)("apple", searchOptions),
     end: "UnexpectedResponse Schema"
   },
   ...[

@@ -7,7 +7,10 @@ export const token = "tok-T4marker/+=~\"\\%2F<&>-tailTokW8"
 export const renewedToken = "ren-R5marker/+=~\"\\%2F<&>-tailRenX9"
 export const customerId = "cid-C6marker /+\"\\%2F<&>-tailCidZ3"
 
-const all = { key, token, renewedToken, customerId }
+/** The value of each option of a search. It has only plain characters, so that the service receives it unchanged. */
+export const searchOption = "opt-S7marker-tailOptY4"
+
+const all = { key, token, renewedToken, customerId, searchOption }
 
 export const withReserved = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -156,7 +156,7 @@ export const collectOutputs = async <E>(observed: ObservedProgram<E>) => {
   await runtime.runPromiseExit(printServices(record, observed.printed))
   await runtime.dispose()
   record("metrics", (await Effect.runPromise(metricTexts)).filter((text) => !before.has(text)).join("\n"))
-  record("what reaches the service", json(observed.received().map(withoutPlaces)))
+  record("what reaches the service", json(observed.received().map(withoutPlaces)).replaceAll(Secrets.searchOption, ""))
   const leaks = [...sinks].flatMap(([sink, text]) => Secrets.shownIn(text).slice(0, 1).map((secret) => [sink, secret]))
   return { exit, leaks: Object.fromEntries(leaks) }
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util"
 import { Headers, UrlParams } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { searchKey } from "../../src/internal/resilience/searchCache/searchKey.js"
+import { searchKey } from "../../src/internal/request/searchOptions.js"
 
 /** Characters that could end a part of a key, and strings that could be another type. */
 const text = FastCheck.constantFrom("", "a", "b", "1", "null", "a,b", "\"", "],[", "a\",\"b")
