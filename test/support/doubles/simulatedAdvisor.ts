@@ -1,4 +1,4 @@
-/** The client over the simulator in memory. It exchanges the key only if a request needs a token. */
+/** The client over the simulator in memory. It exchanges the key only if a request needs a token, and does not retry the exchange. */
 import { Layer } from "effect"
 import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -6,7 +6,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 export const settings: NutritionAdvisor.Options = {
   baseUrl: Simulator.baseUrl,
   licenseKey: Simulator.licenseKey,
-  refresh: { background: false }
+  refresh: { attempts: 1, background: false }
 }
 
 export const advisor = (options: Partial<NutritionAdvisor.Options> = {}, simulator: Simulator.Options = {}) =>
