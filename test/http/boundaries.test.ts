@@ -1,5 +1,5 @@
 /** What each client sends, and to which address, over real ports. */
-import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
@@ -54,6 +54,15 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
       yield* client.get(`${bare.origin}/v2/x`, { headers: own })
     }).pipe(Effect.provide(layer), Effect.scoped)
     expect(namesOf(service.received)).toEqual(namesOf(bare.received))
+  })
+
+  testLive("a body is sent with its content type, even if no header repeats it", function*() {
+    const service = yield* serve()
+    const { httpClient } = yield* advisorAt(service, layer)
+    const meal = HttpBody.raw(new Blob(["two eggs"], { type: "text/x-meal" }))
+    yield* httpClient.execute(HttpClientRequest.setBody(HttpClientRequest.post("/v2/meals"), meal))
+    const [, sent] = service.received
+    expect([sent?.body, sent?.headers["content-type"]]).toEqual(["two eggs", "text/x-meal"])
   })
 
   testLive("a caller's span is not propagated to the service", function*() {

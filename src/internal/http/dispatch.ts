@@ -12,6 +12,7 @@ export interface Request {
   readonly method: HttpMethod
   readonly origin: string
   readonly path: string
+  /** Every client also sends the content type of the body, unless there is a `content-type` here. The names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Sendable
 }

@@ -1,6 +1,6 @@
 import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
 import { BadRequest, type TransportError } from "../../NutritionAdvisorError.js"
 import type { DataOperation } from "../errors/dataOperation.js"
@@ -88,10 +88,7 @@ export const request = (
     method: given.method,
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),
-    headers: {
-      ...HttpClientRequest.setBody(HttpClientRequest.get(url), body).headers,
-      ...callerHeaders(settings, headers, body)
-    },
+    headers: callerHeaders(settings, headers, body),
     body
   }))
 }

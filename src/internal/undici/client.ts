@@ -16,12 +16,17 @@ const timeoutsOfDispatcher = { headersTimeout: null, bodyTimeout: null }
 
 const contentOf = (body: BufferedRequest["body"]) => body._tag === "Empty" ? null : body.body as Uint8Array | string
 
+/** A copy, because interceptors may change the headers. They override the content type of the body. */
+const headersOf = ({ body, headers }: BufferedRequest) =>
+  body._tag === "Empty" || body.contentType === undefined
+    ? { ...headers }
+    : { "content-type": body.contentType, ...headers }
+
 const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> => (request, receiver) => {
   const handler = new BufferedHandler(receiver)
   try {
     const { body, method, origin, path } = request
-    // A copy, because interceptors may change the headers.
-    const headers = { ...request.headers }
+    const headers = headersOf(request)
     dispatcher.dispatch({ origin, path, method, headers, body: contentOf(body), ...withoutRedirects }, handler)
   } catch (cause) {
     handler.onResponseError(undefined, cause)
