@@ -3,6 +3,7 @@ import { FetchHttpClient } from "@effect/platform"
 import { Layer, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
+import { isExchange } from "../support/doubles/tokenRoutes.js"
 
 export interface Sent {
   readonly url: URL
@@ -25,7 +26,7 @@ export const serviceOf = (
   const sent: Array<Sent> = []
   const fetch: typeof globalThis.fetch = async (input, init = {}) => {
     const request: Sent = { url: new URL(String(input)), init, headers: new Headers(init.headers) }
-    if (!request.url.pathname.includes("/oauth/")) return answer(request, sent.push(request) - 1)
+    if (!isExchange(request.url.pathname)) return answer(request, sent.push(request) - 1)
     const index = exchanges.push(request) - 1
     const token = {
       access_token: `token-${index + 1}`,

@@ -4,6 +4,7 @@ import { Effect, FiberRef, Layer, Logger, LogLevel } from "effect"
 import { NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
+import { isExchange } from "../support/doubles/tokenRoutes.js"
 
 const options: NutritionAdvisor.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
 
@@ -61,7 +62,7 @@ describe("exchange runs in the context of the layer, not of its caller", () => {
   test("the fetch function comes from the context of the layer", function*() {
     const callers: Array<string> = []
     const fetchOf = (name: string): typeof globalThis.fetch => (input) => {
-      if (String(input).includes("token-cache")) callers.push(name)
+      if (isExchange(String(input))) callers.push(name)
       return Promise.resolve(respond())
     }
     const advisor = yield* NutritionAdvisor.make(options).pipe(

@@ -3,6 +3,7 @@ import { once } from "node:events"
 import * as Http from "node:http"
 import type * as Net from "node:net"
 import { Effect, Schedule, type Scope } from "effect"
+import { isExchange } from "./tokenRoutes.js"
 
 export type Handler = (request: Http.IncomingMessage, response: Http.ServerResponse) => void
 
@@ -68,7 +69,7 @@ export const serveAdvisor = ({
   data = replying("{}"),
   token = replying(tokenBody)
 }: { readonly data?: Handler; readonly token?: Handler } = {}) =>
-  serve((request, response) => (request.url?.includes("/v2/token-cache/") === true ? token : data)(request, response))
+  serve((request, response) => (isExchange(request.url ?? "") ? token : data)(request, response))
 
 /** Whether the condition becomes true within 30 seconds, which is enough for a busy machine. */
 export const eventually = (condition: () => boolean): Effect.Effect<boolean> =>

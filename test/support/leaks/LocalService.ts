@@ -1,5 +1,6 @@
 import type * as Http from "node:http"
 import { Effect } from "effect"
+import { isExchange } from "../doubles/tokenRoutes.js"
 import { afterBody, serve } from "../doubles/Wire.js"
 
 /** A request that the service received, with nothing redacted. */
@@ -51,7 +52,7 @@ export const start = (replies: Replies) =>
     })
     const counts = { token: 0, data: 0 }
     const service = yield* listen((request, response) => {
-      const kind = request.path.startsWith("/v2/token-cache/") ? "token" : "data"
+      const kind = isExchange(request.path) ? "token" : "data"
       replies[kind]({ index: counts[kind]++, request, response, otherOrigin: other.origin, hang })
     })
     return { ...service, receivedAtOther: other.received, hanging }

@@ -29,6 +29,10 @@ export const forms: ReadonlyArray<{ readonly name: string; readonly of: (secret:
   { name: "base64url", of: Encoding.encodeBase64Url }
 ]
 
+/** Replaces the license key, in any form, with `{key}`. */
+export const withoutKey = (text: string): string =>
+  forms.reduce((text, { of }) => text.replaceAll(of(key), "{key}"), text)
+
 const needles = Object.entries(all).flatMap(([name, secret]) =>
   forms.flatMap(({ name: form, of }) => [
     { name: `the beginning of ${name}, ${form}`, text: of(secret).slice(0, 11) },

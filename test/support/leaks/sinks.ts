@@ -18,6 +18,7 @@ import {
   Tracer
 } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { isExchange, tokenRoutes } from "../doubles/tokenRoutes.js"
 import type { Received } from "./LocalService.js"
 import { json, rendered } from "./rendering.js"
 import * as Secrets from "./secrets.js"
@@ -128,11 +129,19 @@ const printServices = (record: RecordOutput, printed: ReadonlyArray<unknown>) =>
     record("services, status, token and settings", rendered(values))
   })
 
-/** A request without the three places where a secret belongs: the last segment of a token path, and two headers. */
-const withoutPlaces = ({ headers: { authorization, "service-id": serviceId, ...headers }, path, ...rest }: Received) =>
-  path.startsWith("/v2/token-cache/")
-    ? { ...rest, headers, authorization, serviceId, path: path.replace(new RegExp("/licence/[^/]+$"), "") }
-    : { ...rest, headers, path, misplaced: [/^Bearer \S+$/.exec(`${authorization}`) ? "" : authorization] }
+/** The request with `{key}` instead of the license key at its place in an exchange. */
+const withoutKey = (request: Received): Received => {
+  const [path, body] = [Secrets.withoutKey(request.path), Secrets.withoutKey(request.body)]
+  const isInPlace = tokenRoutes.some((route) => route.path === path && route.body === body)
+  return isInPlace ? { ...request, path, body } : request
+}
+
+/** A request without the places where a secret belongs: the key in an exchange, and two headers of any other request. */
+const withoutPlaces = (request: Received) => {
+  if (isExchange(request.path)) return withoutKey(request)
+  const { headers: { authorization, "service-id": _serviceId, ...headers }, ...rest } = request
+  return { ...rest, headers, misplaced: [/^Bearer \S+$/.exec(`${authorization}`) ? "" : authorization] }
+}
 
 const observedAs = (program: ObservedProgram<unknown>["program"]) =>
   program.pipe(

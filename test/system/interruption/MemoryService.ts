@@ -7,6 +7,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
 import { Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { isExchange } from "../../support/doubles/tokenRoutes.js"
 
 export type Route = "token" | "data"
 
@@ -36,7 +37,7 @@ export class MemoryService {
   private readonly open = new Map<Http.ServerResponse, Route>()
   private begun = 0
   private readonly server = Http.createServer((request, response) => {
-    const route = request.url?.includes("/token-cache/") === true ? "token" : "data"
+    const route = isExchange(request.url ?? "") ? "token" : "data"
     this.begun += 1
     this.open.set(response, route)
     response.once("close", () => this.open.delete(response))
