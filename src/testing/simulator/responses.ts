@@ -3,7 +3,6 @@ import * as Redacted from "effect/Redacted"
 import type { Options, Reply, Route, SeenRequest, SimulatedResponse } from "../Simulator.js"
 import { foodIndex } from "./foodIndex.js"
 import { type Food, foods as everyday } from "./foods.js"
-import { decodedKey } from "./routes.js"
 import { isAccepted, type Tokens } from "./tokens.js"
 
 export const problem = (status: number, message: string): Reply => ({ status, body: { error: message } })
@@ -38,9 +37,8 @@ export class Responses {
     this.routes = new Map(Object.entries(options.routes ?? {}))
   }
 
-  /** Responds to an exchange with the encoded key in `keySegment`. `revokedToo` is passed to `Tokens.exchange`. */
-  exchange({ at, authorization, body, method }: SeenRequest, keySegment: string, revokedToo: boolean): Reply {
-    const key = decodedKey(keySegment)
+  /** Responds to an exchange. `key` is undefined if it is malformed. `revokedToo` is passed to `Tokens.exchange`. */
+  exchange({ at, authorization, body, method }: SeenRequest, key: string | undefined, revokedToo: boolean): Reply {
     if (method !== "POST") return notAllowed("POST")
     if (body.length > 0 || Option.isSome(authorization)) return problem(400, "unexpected body or header")
     if (key === undefined || !this.tokens.licenseKeys.has(key)) {

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { Operation } from "../../NutritionAdvisorError.js"
-import type { Options } from "../Simulator.js"
+import type { Options, SeenRequest } from "../Simulator.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 
@@ -8,13 +8,13 @@ const tokenRoute = "/token-cache/(?:nutrition-advisor/oauth/(?:licence|token)|un
 
 const exchangePath = new RegExp(`^/v2${tokenRoute}([^/]+)$`)
 
+const isExchange = (path: string) => exchangePath.test(path)
+
 /** What a request is for. */
 export interface Destination {
   readonly operation: Operation
   /** Without the path prefix, or undefined if the path doesn't have it. */
   readonly path: string | undefined
-  /** The license key in the path of an exchange, still encoded. */
-  readonly keySegment: string | undefined
   /** The path below `/simulator` if the request is for the page or the controls, for example "/counters". */
   readonly control: string | undefined
 }
@@ -25,7 +25,7 @@ const complaintAbout = (entry: string, controls: boolean): string | undefined =>
   if (path === undefined) {
     return "must be an uppercase method, a space and a path without a query, such as \"GET /v2/plan\""
   }
-  if (exchangePath.test(path)) return "is a token route: set its responses with provoke, respondNext or respondAlways"
+  if (isExchange(path)) return "is a token route: set its responses with provoke, respondNext or respondAlways"
   if (/[{}*]|\/:/.test(path)) return "is a pattern: add one entry for each exact path"
   return controls && /^\/simulator(\/|$)/.test(path) ? "belongs to the controls: choose another path" : undefined
 }
@@ -47,12 +47,14 @@ const controlOf = (path: string, pathname: string): string | undefined =>
 
 export const destinationOf = ({ controls = false, pathPrefix = "" }: Options, pathname: string): Destination => {
   const path = pathname.startsWith(pathPrefix) ? pathname.slice(pathPrefix.length) : undefined
-  const keySegment = exchangePath.exec(path ?? "")?.[1]
-  const operation = keySegment !== undefined ? "token" : path === searchPath ? "search" : "request"
-  return { operation, path, keySegment, control: controls ? controlOf(path ?? "", pathname) : undefined }
+  const operation = isExchange(path ?? "") ? "token" : path === searchPath ? "search" : "request"
+  return { operation, path, control: controls ? controlOf(path ?? "", pathname) : undefined }
 }
 
-export const decodedKey = (segment: string): string | undefined => {
+/** The parts of a request that can contain a license key. */
+export type KeyPlaces = Pick<SeenRequest, "path" | "query" | "body">
+
+const decoded = (segment: string): string | undefined => {
   try {
     return decodeURIComponent(segment)
   } catch {
@@ -60,16 +62,23 @@ export const decodedKey = (segment: string): string | undefined => {
   }
 }
 
+/** Returns the license key of an exchange, or undefined if it is malformed. What this reads, `withoutKeys` must hide. */
+export const keyOf = ({ path }: KeyPlaces): string | undefined => decoded(exchangePath.exec(path)?.[1] ?? "")
+
 /** Matches any prefix, because a client with a wrong base URL also sends its key. */
 const behindTokenRoute = new RegExp(`^(.*${tokenRoute}).+$`)
 
 /**
- * Replaces what may be a license key with `{key}`: known keys, whatever follows a token route, and, if the request `mayExchange` a key at
- * an unknown route, the last segment.
+ * Replaces what may be a license key with `{key}`: known keys in the path, whatever follows a token route, and, if the request
+ * `mayExchange` a key at an unknown route, the last segment.
  */
-export const withoutKeys = (path: string, licenseKeys: ReadonlySet<string>, mayExchange: boolean): string => {
+export const withoutKeys = (
+  { path, ...others }: KeyPlaces,
+  licenseKeys: ReadonlySet<string>,
+  mayExchange: boolean
+): KeyPlaces => {
   const shown = path.replace(behindTokenRoute, "$1{key}").split("/").map((segment) =>
-    licenseKeys.has(decodedKey(segment) ?? segment) ? "{key}" : segment
+    licenseKeys.has(decoded(segment) ?? segment) ? "{key}" : segment
   ).join("/")
-  return mayExchange ? shown.replace(/[^/]+\/*$/, "{key}") : shown
+  return { ...others, path: mayExchange ? shown.replace(/[^/]+\/*$/, "{key}") : shown }
 }

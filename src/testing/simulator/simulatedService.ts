@@ -11,7 +11,7 @@ import type { FinalResponse } from "./http.js"
 import { PlannedResponses } from "./plannedResponses.js"
 import { ReceivedRequests } from "./receivedRequests.js"
 import { problem, Responses } from "./responses.js"
-import { type Destination, withoutKeys } from "./routes.js"
+import { type Destination, keyOf, type KeyPlaces, withoutKeys } from "./routes.js"
 import { type IssuedToken, Tokens } from "./tokens.js"
 
 /** A request, as an HttpClient or an HttpServer passes it in. */
@@ -54,26 +54,23 @@ export class SimulatedService {
 const requestOf = (
   { options, tokens }: SimulatedService,
   incoming: Incoming,
-  destination: Destination,
-  body: Uint8Array,
+  { operation, path }: Destination,
+  places: KeyPlaces,
   at: number
 ) => {
-  const { headers, method, pathname, search } = incoming
-  const { operation, path } = destination
+  const { headers, method } = incoming
   const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
   const authorization = Option.map(Headers.get(headers, "authorization"), Redacted.make)
   // Without a token and a body, it may be an exchange at a wrong address, and its path may contain the license key.
-  const mayExchange = method === "POST" && body.length === 0 && operation === "request" &&
+  const mayExchange = method === "POST" && places.body.length === 0 && operation === "request" &&
     Option.isNone(authorization) && options.routes?.[`POST ${path}`] === undefined
   return {
     operation,
     method,
-    path: withoutKeys(path ?? pathname, tokens.licenseKeys, mayExchange),
-    query: search.slice(1),
+    ...withoutKeys(places, tokens.licenseKeys, mayExchange),
     headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
     authorization,
     serviceId: Option.map(Headers.get(headers, serviceIdHeader), Redacted.make),
-    body,
     at
   } satisfies SeenRequest
 }
@@ -85,15 +82,17 @@ const responseTo = (
 ): Effect.Effect<FinalResponse> =>
   Effect.gen(function*() {
     const { latency, received, recorder, responses, tokens } = service
-    const { keySegment, operation, path } = destination
+    const { operation, path } = destination
     const clock = yield* Effect.clock
-    const request = requestOf(service, incoming, destination, yield* incoming.body, clock.unsafeCurrentTimeMillis())
+    const { pathname, search } = incoming
+    const places = { path: path ?? pathname, query: search.slice(1), body: yield* incoming.body }
+    const request = requestOf(service, incoming, destination, places, clock.unsafeCurrentTimeMillis())
     received.add(request)
     const planned = service.planned.take(operation)
     const ownResponse = (revokedToo = false) => {
       const now = { ...request, at: clock.unsafeCurrentTimeMillis() }
       if (path === undefined) return problem(404, "no such route")
-      return keySegment === undefined ? responses.data(now) : responses.exchange(now, keySegment, revokedToo)
+      return operation === "token" ? responses.exchange(now, keyOf(places), revokedToo) : responses.data(now)
     }
     const response = Effect.gen(function*() {
       if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
