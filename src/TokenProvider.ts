@@ -9,12 +9,12 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as AccessToken from "./AccessToken.js"
 import * as Background from "./internal/runtime/background.js"
 import * as Settings from "./internal/settings/settings.js"
 import * as Provider from "./internal/token/provider.js"
+import type * as Status from "./internal/token/status.js"
 import { withTimeoutRepeatingIfStopped } from "./internal/token/withTimeout.js"
 import type { ConfigurationError, Forbidden, TokenError } from "./NutritionAdvisorError.js"
 import type * as RefreshPolicy from "./RefreshPolicy.js"
@@ -27,14 +27,7 @@ import { TokenStore } from "./TokenStore.js"
  * @since 1.0.0
  * @category models
  */
-export interface TokenStatus {
-  /** The state of the current token; "none" if there is no token. */
-  readonly state: "none" | AccessToken.State
-  /** The time at which the service stops accepting the token, in epoch milliseconds. */
-  readonly expiresAt: Option.Option<number>
-  /** The last exchange that failed, if any. It remains after a later success. Closing the client doesn't count as a failure. */
-  readonly lastFailure: Option.Option<Failure>
-}
+export interface TokenStatus extends Status.TokenStatus {}
 
 /**
  * An exchange that failed.

@@ -3,9 +3,8 @@ import { decodeBase64Url, encodeBase64Url } from "effect/Encoding"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import { AccessToken } from "../../AccessToken.js"
-import { isHeaderValue } from "../http/header.js"
+import type { AccessToken } from "../../AccessToken.js"
+import * as Formats from "../token/formats.js"
 
 /** A cache entry's name and encryption, both derived from the license key. */
 export interface Seal {
@@ -23,35 +22,6 @@ const label = `effect-nutrition-advisor/SharedTokenIssuer/${version}`
 const nonceBytes = 12
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
-
-const HeaderValue = Schema.String.pipe(Schema.filter(isHeaderValue))
-
-/** The fields of a token that are the same for all replicas. */
-type SharedField = Exclude<keyof ConstructorParameters<typeof AccessToken>[0], "isFromPeer" | "tokenType">
-
-const Entry = Schema.Struct(
-  {
-    value: Schema.Redacted(HeaderValue),
-    serviceId: Schema.Redacted(HeaderValue),
-    scope: Schema.OptionFromNullOr(Schema.String),
-    receivedAt: Schema.JsonNumber,
-    expiresAt: Schema.JsonNumber
-  } satisfies Readonly<Record<SharedField, unknown>>
-)
-
-const encodeEntry = ({ expiresAt, receivedAt, scope, serviceId, value }: AccessToken): string => {
-  const entry = {
-    value: Redacted.value(value),
-    serviceId: Redacted.value(serviceId),
-    scope: Option.getOrNull(scope),
-    receivedAt,
-    expiresAt
-  } satisfies typeof Entry.Encoded & Readonly<Record<SharedField, unknown>>
-  return JSON.stringify(entry)
-}
-
-/** The parse errors contain secrets, so they are dropped. */
-const decodeEntry = Schema.decodeOption(Schema.parseJson(Entry))
 
 /**
  * Seals entries with AES-256-GCM, by WebCrypto. The name is an HMAC of `identity`. The encryption key is derived from the license key by
@@ -77,7 +47,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
     const encrypt: Seal["encrypt"] = (token) =>
       Effect.promise(async () => {
         const iv = globalThis.crypto.getRandomValues(new Uint8Array(nonceBytes))
-        const plain = bytesOf(encodeEntry(token))
+        const plain = bytesOf(Formats.toJson(token))
         const sealed = await subtle.encrypt({ name: "AES-GCM", iv, additionalData }, cipherKey, plain)
         return [version, encodeBase64Url(iv), encodeBase64Url(new Uint8Array(sealed))].join(".")
       })
@@ -91,10 +61,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
         const plain = yield* Effect.tryPromise(() =>
           subtle.decrypt({ name: "AES-GCM", iv, additionalData }, cipherKey, data)
         )
-        return Option.map(
-          decodeEntry(new TextDecoder().decode(plain)),
-          (parts) => new AccessToken({ ...parts, tokenType: "Bearer" })
-        )
+        return Formats.fromJson(new TextDecoder().decode(plain))
       }).pipe(Effect.orElseSucceed(Option.none))
 
     return { name, encrypt, decrypt }

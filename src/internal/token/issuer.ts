@@ -15,8 +15,8 @@ import { monotonicMillis } from "../runtime/clock.js"
 import type * as Settings from "../settings/settings.js"
 import { serverAttributes } from "../telemetry/span.js"
 import { betweenAttempts } from "./delays.js"
+import * as Formats from "./formats.js"
 import { readLicenseKey } from "./licenseKey.js"
-import * as TokenResponse from "./tokenResponse.js"
 
 const limits: Send.ResponseLimits = { maxBytes: 64 * 1024, observeHeaders: [] }
 
@@ -49,7 +49,7 @@ export const make = (
         }
         if (!isOk(status)) return yield* ServiceResponse.statusError(response)
         const json = yield* ServiceResponse.json(response)
-        return yield* TokenResponse.tokenFrom(json, { key, serviceId, status, receivedAt })
+        return yield* Formats.tokenFrom(json, { key, serviceId, status, receivedAt })
       })
 
     return {

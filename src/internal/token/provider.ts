@@ -6,11 +6,12 @@ import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
-import type { Service, TokenStatus } from "../../TokenProvider.js"
+import type { Service } from "../../TokenProvider.js"
 import { longestPause, pauseOf, untilNextCheck } from "./delays.js"
 import * as Flights from "./flights.js"
 import * as Metrics from "./metrics.js"
 import { pointlessRenewal } from "./state.js"
+import { statusOf } from "./status.js"
 
 type Token = AccessToken.AccessToken
 
@@ -101,27 +102,14 @@ const renewFrom = (lifecycle: Lifecycle, get: Service["get"]) => {
   return renew
 }
 
-/** Returns the status if there is no token: a new object each time, because a caller may change it. */
-export const statusWithoutToken = (lastFailure: TokenStatus["lastFailure"]): TokenStatus => ({
-  state: "none",
-  expiresAt: Option.none(),
-  lastFailure
-})
-
-const statusFrom = (lifecycle: Lifecycle): Effect.Effect<TokenStatus> =>
+const statusFrom = (lifecycle: Lifecycle): Service["status"] =>
   Effect.gen(function*() {
-    const { flights, policy } = lifecycle
     const current = yield* currentOrNone(lifecycle)
     const now = yield* Clock.currentTimeMillis
-    const lastFailure = yield* flights.lastFailure
-    return Option.match(current, {
-      onNone: () => statusWithoutToken(lastFailure),
-      onSome: (token): TokenStatus => ({
-        state: AccessToken.stateAt(token, now, policy),
-        expiresAt: Option.some(token.expiresAt),
-        lastFailure
-      })
-    })
+    return statusOf(
+      Option.map(current, (token) => ({ token, state: AccessToken.stateAt(token, now, lifecycle.policy) })),
+      yield* lifecycle.flights.lastFailure
+    )
   })
 
 interface Options extends Flights.Options {

@@ -8,8 +8,8 @@ import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import type { Service as Store } from "../../TokenStore.js"
 import { inSpan } from "../telemetry/span.js"
+import { invalidResponse } from "./formats.js"
 import * as Report from "./report.js"
-import { invalidResponse } from "./tokenResponse.js"
 
 type Token = AccessToken.AccessToken
 

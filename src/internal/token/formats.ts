@@ -1,3 +1,4 @@
+/** The two formats of a token: the response of an exchange, and the JSON that replicas share. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
@@ -91,3 +92,36 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
       expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), longestLife)
     })
   })
+
+/** The fields of a token that are the same for all replicas. */
+type SharedField = Exclude<keyof ConstructorParameters<typeof AccessToken>[0], "isFromPeer" | "tokenType">
+
+const HeaderValue = Schema.String.pipe(Schema.filter(isHeaderValue))
+
+const Shared = Schema.Struct(
+  {
+    value: Schema.Redacted(HeaderValue),
+    serviceId: Schema.Redacted(HeaderValue),
+    scope: Schema.OptionFromNullOr(Schema.String),
+    receivedAt: Schema.JsonNumber,
+    expiresAt: Schema.JsonNumber
+  } satisfies Readonly<Record<SharedField, unknown>>
+)
+
+/** Encodes a token for other replicas. The result contains its secrets. It doesn't check the token: replicas that decode it do. */
+export const toJson = ({ expiresAt, receivedAt, scope, serviceId, value }: AccessToken): string => {
+  const fields = {
+    value: Redacted.value(value),
+    serviceId: Redacted.value(serviceId),
+    scope: Option.getOrNull(scope),
+    receivedAt,
+    expiresAt
+  } satisfies typeof Shared.Encoded & Readonly<Record<SharedField, unknown>>
+  return JSON.stringify(fields)
+}
+
+const decodeShared = Schema.decodeOption(Schema.parseJson(Shared))
+
+/** Decodes a token of another replica, or returns none. The parse errors contain secrets, so they are dropped. */
+export const fromJson = (json: string): Option.Option<AccessToken> =>
+  Option.map(decodeShared(json), (fields) => new AccessToken({ ...fields, tokenType: "Bearer" }))

@@ -1,0 +1,28 @@
+import * as Option from "effect/Option"
+import type * as AccessToken from "../../AccessToken.js"
+import type { Failure } from "../../TokenProvider.js"
+
+/** What `TokenProvider.status` returns. */
+export interface TokenStatus {
+  /** The state of the current token; "none" if there is no token. */
+  readonly state: "none" | AccessToken.State
+  /** The time at which the service stops accepting the token, in epoch milliseconds. */
+  readonly expiresAt: Option.Option<number>
+  /** The last exchange that failed, if any. It remains after a later success. Closing the client doesn't count as a failure. */
+  readonly lastFailure: Option.Option<Failure>
+}
+
+interface Current {
+  readonly token: AccessToken.AccessToken
+  readonly state: AccessToken.State
+}
+
+/** Returns a new status each time, because a caller may change it. */
+export const statusOf = (
+  current: Option.Option<Current>,
+  lastFailure: TokenStatus["lastFailure"]
+): TokenStatus => ({
+  state: Option.match(current, { onNone: () => "none", onSome: ({ state }) => state }),
+  expiresAt: Option.map(current, ({ token }) => token.expiresAt),
+  lastFailure
+})
