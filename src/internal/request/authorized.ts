@@ -98,9 +98,9 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
   const isRejected = ({ status }: ServiceResponse.ServiceResponse) => settings.rejectedStatuses.has(status)
 
   /** Adds the status and the body of the rejection to the error of a pointless renewal. */
-  const renew = (rejected: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
+  const renew = (token: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
     Effect.catchTag(
-      tokens.renew(rejected),
+      tokens.renew(token),
       "Forbidden",
       (error) => error.reason === "KeyRejected" ? Effect.fail(error) : forbidden(rejection, error.reason)
     )
@@ -109,20 +109,21 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
   const renewAndSend = (
     context: RequestContext,
     request: RequestWithoutToken,
-    rejected: AccessToken,
-    rejection: ServiceResponse.ServiceResponse,
-    renewals = 0
-  ): Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError> =>
+    rejected: { readonly token: AccessToken; readonly response: ServiceResponse.ServiceResponse }
+  ) =>
     Effect.gen(function*() {
-      showOn(context, rejection)
-      // The token of another replica may have been rejected, too. The second renewal exchanges the license key.
-      const mayRenew = renewals === 0 || (renewals === 1 && rejected.isFromPeer === true)
-      if (!mayRenew) return yield* forbidden(rejection, "RejectedAgain")
-      const renewed = yield* renew(rejected, rejection)
-      if (!isReplayable(request.body)) return yield* forbidden(rejection, "BodyNotReplayable")
-      yield* SendGate.pass
-      const response = yield* sendOnce(context, request, renewed)
-      return isRejected(response) ? yield* renewAndSend(context, request, renewed, response, renewals + 1) : response
+      let { response, token } = rejected
+      for (let renewals = 0; isRejected(response); renewals += 1) {
+        showOn(context, response)
+        // The token of another replica may have been rejected, too. The second renewal exchanges the license key.
+        const mayRenew = renewals === 0 || (renewals === 1 && token.isFromPeer === true)
+        if (!mayRenew) return yield* forbidden(response, "RejectedAgain")
+        token = yield* renew(token, response)
+        if (!isReplayable(request.body)) return yield* forbidden(response, "BodyNotReplayable")
+        yield* SendGate.pass
+        response = yield* sendOnce(context, request, token)
+      }
+      return response
     })
 
   const getToken = SendGate.passAndGetAgain(tokens.get)
@@ -138,7 +139,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
         Effect.flatMap(sendOnce(context, request, token), (response) =>
           isRejected(response)
             ? Effect.flatMap(
-              counted(renewAndSend(context, request, token, response)),
+              counted(renewAndSend(context, request, { token, response })),
               (last) => responseOrError(context, last)
             )
             : responseOrError(context, response))
