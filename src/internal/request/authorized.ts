@@ -45,16 +45,8 @@ const makeSendOnce = (settings: DataSettings, send: Send) => {
   const limits = { maxBytes: settings.maxResponseBytes, observeHeaders: settings.observeHeaders }
   const addHeaders = makeAddHeaders(settings)
 
-  return (context: RequestContext, request: RequestWithoutToken, token: AccessToken) => {
-    context.isSent = true
-    const { body, method, origin, path } = request
-    return send(
-      { method, origin, path, headers: addHeaders(token, request.headers), body },
-      context.operation,
-      limits,
-      context
-    )
-  }
+  return (context: RequestContext, { body, headers, method, origin, path }: RequestWithoutToken, token: AccessToken) =>
+    send({ method, origin, path, headers: addHeaders(token, headers), body }, context.operation, limits, context)
 }
 
 /** Adds the response to the span. A later response replaces it. */
