@@ -4,6 +4,7 @@ import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
 import { Forbidden, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
+import { isForbiddenRequest, type RequestReason } from "../errors/forbidden.js"
 import { isOk } from "../http/dispatch.js"
 import type { Send } from "../http/send.js"
 import * as ServiceResponse from "../http/serviceResponse.js"
@@ -64,23 +65,21 @@ const responseOrError = (context: RequestContext, response: ServiceResponse.Serv
   return isOk(response.status) ? Effect.succeed(response) : ServiceResponse.statusError(response)
 }
 
-const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: Metrics.RejectionReason) =>
+const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: RequestReason) =>
   new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })
 
-type RejectionOutcome = Parameters<typeof Metrics.rejections.count>[0]
+const countRejection = (outcome: Metrics.RejectionOutcome) => Effect.sync(() => Metrics.rejections.count(outcome))
 
-const outcomeOf = (error: NutritionAdvisorError): RejectionOutcome => {
-  if (error._tag === "Forbidden" && error.reason !== "KeyRejected") return error.reason
+const rejectionOutcomeOf = (error: NutritionAdvisorError): Metrics.RejectionOutcome => {
+  if (isForbiddenRequest(error)) return error.reason
   return error.operation === "token" ? "RenewalFailed" : "RetryFailed"
 }
 
-const count = (outcome: RejectionOutcome) => Effect.sync(() => Metrics.rejections.count(outcome))
-
 /** Counts how a request ends whose token was rejected. */
-const counted = (renewing: Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError>) =>
+const withRejectionMetric = (renewing: Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError>) =>
   renewing.pipe(
-    Effect.tap(({ status }) => count(showsAcceptance(status) ? "AcceptedAfterRenewal" : "RetryFailed")),
-    Effect.tapError((error) => count(outcomeOf(error)))
+    Effect.tap(({ status }) => countRejection(showsAcceptance(status) ? "AcceptedAfterRenewal" : "RetryFailed")),
+    Effect.tapError((error) => countRejection(rejectionOutcomeOf(error)))
   )
 
 /** Sends data requests with a token. If the token is rejected, renews it and retries the request. */
@@ -89,12 +88,11 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
 
   const isRejected = ({ status }: ServiceResponse.ServiceResponse) => settings.rejectedStatuses.has(status)
 
-  /** Adds the status and the body of the rejection to the error of a pointless renewal. */
+  /** Renews the token. The error of a pointless renewal has no response, so one with the rejection replaces it. */
   const renew = (token: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
-    Effect.catchTag(
+    Effect.mapError(
       tokens.renew(token),
-      "Forbidden",
-      (error) => error.reason === "KeyRejected" ? Effect.fail(error) : forbidden(rejection, error.reason)
+      (error) => isForbiddenRequest(error) ? forbidden(rejection, error.reason) : error
     )
 
   /** Renews the token and sends the request again, until a response is no rejection. */
@@ -131,7 +129,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
         Effect.flatMap(sendOnce(context, request, token), (response) =>
           isRejected(response)
             ? Effect.flatMap(
-              counted(renewAndSend(context, request, { token, response })),
+              withRejectionMetric(renewAndSend(context, request, { token, response })),
               (last) => responseOrError(context, last)
             )
             : responseOrError(context, response))

@@ -1,6 +1,7 @@
 import * as Exit from "effect/Exit"
-import { ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { DataOperation } from "../errors/dataOperation.js"
+import { requestReasons } from "../errors/forbidden.js"
 import {
   counter,
   counterByLabel,
@@ -11,16 +12,17 @@ import {
   oncePerProcess
 } from "../telemetry/metrics.js"
 
-/** The reasons of a Forbidden that belong to a request. "KeyRejected" belongs to an exchange. */
-const rejectionReasons = ForbiddenReason.literals.filter((reason) => reason !== "KeyRejected")
-export type RejectionReason = (typeof rejectionReasons)[number]
+const rejectionOutcomes = [...requestReasons, "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"] as const
 
-export const rejections = counterByLabel("rejections_total", "outcome", [
-  ...rejectionReasons,
-  "AcceptedAfterRenewal",
-  "RetryFailed",
-  "RenewalFailed"
-], "Rejected requests, by how they ended")
+/** How a request ends whose token was rejected. */
+export type RejectionOutcome = (typeof rejectionOutcomes)[number]
+
+export const rejections = counterByLabel(
+  "rejections_total",
+  "outcome",
+  rejectionOutcomes,
+  "Rejected requests, by how they ended"
+)
 
 type RequestLabels = {
   readonly operation: DataOperation

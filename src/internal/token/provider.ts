@@ -7,10 +7,10 @@ import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Service } from "../../TokenProvider.js"
+import { pointlessRenewal } from "../errors/forbidden.js"
 import { longestPause, pauseOf, untilNextCheck } from "./delays.js"
 import * as Flights from "./flights.js"
 import * as Metrics from "./metrics.js"
-import { pointlessRenewal } from "./state.js"
 import { statusOf } from "./status.js"
 
 type Token = AccessToken.AccessToken

@@ -1,10 +1,11 @@
 import * as Cause from "effect/Cause"
 import * as Option from "effect/Option"
 import * as AccessToken from "../../AccessToken.js"
-import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
+import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import type { Failure } from "../../TokenProvider.js"
+import { pointlessRenewal } from "../errors/forbidden.js"
 import { retryAfterMillis } from "../errors/retry.js"
 import { closed } from "../errors/transportErrors.js"
 import type { Moment } from "../runtime/clock.js"
@@ -62,10 +63,6 @@ export type Decision<Flight> =
 
 /** The second renewal is for a revocation right after another one, and for a token from another replica that is rejected as well. */
 const renewalsPerCoolDown = 2
-
-/** The error of a pointless renewal. The JSDoc of `renew` in TokenProvider explains its status. */
-export const pointlessRenewal = (reason: "CoolingDown" | "TokenUnchanged"): Forbidden =>
-  new Forbidden({ operation: "request", status: 403, reason })
 
 const coolingDownCause: Cause.Cause<TokenError> = Cause.fail(pointlessRenewal("CoolingDown"))
 
