@@ -81,7 +81,7 @@ export const make = (options: Options) =>
         const failuresBefore = State.failuresOf(state)
         state = State.succeeded(state, replacement.token, policy, now)
         Deferred.unsafeDone(token, Exit.succeed(replacement.token))
-        return Report.succeeded(request, replacement, failuresBefore)
+        return Report.recordSuccess(request, replacement, failuresBefore)
       })
 
     const fail = (flight: Flight, ending: Cause.Cause<TokenError>) =>
@@ -93,7 +93,8 @@ export const make = (options: Options) =>
         if (next._tag === "Closed") return
         Deferred.unsafeDone(flight.token, Exit.failCause(cause))
         const retryAt = now.wall + next.until - now.monotonic
-        yield* Report.failed(flight.request, { cause, retryAt, served: servedAfterFailure(flight, options, now.wall) })
+        const served = servedAfterFailure(flight, options, now.wall)
+        yield* Report.recordFailure(flight.request, { cause, retryAt, served })
       })
 
     const running = (flight: Flight) =>

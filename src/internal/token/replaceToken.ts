@@ -85,7 +85,7 @@ export const replaceToken = (
       exchange.invalidated = stored
       yield* store.invalidate(stored)
     }
-    yield* Report.begins(request)
+    yield* Report.logStart(request)
     const issued = yield* issue(issuer, exchange)
     const now = yield* Clock.currentTimeMillis
     if (!AccessToken.isUsable(issued, now, policy)) return yield* invalidResponse("expires_in")

@@ -11,9 +11,9 @@ import type { Replacement } from "./replaceToken.js"
 const debug = (message: string, labels: Readonly<Record<string, unknown>>) =>
   Effect.asVoid(Effect.whenLogLevel(Effect.annotateLogs(Effect.logDebug(message), labels), "Debug"))
 
-export const begins = ({ reason }: ExchangeRequest): Effect.Effect<void> => debug("An exchange begins", { reason })
+export const logStart = ({ reason }: ExchangeRequest): Effect.Effect<void> => debug("An exchange begins", { reason })
 
-export const succeeded = (
+export const recordSuccess = (
   { reason }: ExchangeRequest,
   { outcome, token }: Replacement,
   failuresBefore: number
@@ -56,7 +56,7 @@ interface FailedExchange {
 }
 
 /** Logs a warning for each failed exchange. The backoff limits how many there are. */
-export const failed = (
+export const recordFailure = (
   { reason }: ExchangeRequest,
   { cause, retryAt, served }: FailedExchange
 ): Effect.Effect<void> => {
