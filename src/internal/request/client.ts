@@ -39,7 +39,7 @@ export type Client = Context.Context<NutritionAdvisor | TokenProvider.TokenProvi
 const fromIssuer = (
   settings: Settings.ClientSettings,
   run: RunInBackground,
-  exchanges: Pick<Flights.Options, "issuer" | "flightTimeout" | "issuerRepeats">
+  exchanges: Pick<Flights.Options, "issuer" | "flightTimeout" | "issuerRepeatsIfStopped">
 ) =>
   Effect.gen(function*() {
     const store = yield* TokenStore.make
@@ -71,6 +71,6 @@ export const fromSharedSettings = (
     return yield* fromIssuer(settings, run, {
       issuer,
       flightTimeout: SharedIssuer.flightTimeoutOf(settings),
-      issuerRepeats: true
+      issuerRepeatsIfStopped: true
     })
   })

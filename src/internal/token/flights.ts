@@ -30,7 +30,7 @@ export interface Options extends Replace.Options {
    * Whether the issuer itself repeats an exchange during which the process was stopped. The flight then extends its timeout. Otherwise, it
    * repeats the exchange.
    */
-  readonly issuerRepeats?: boolean
+  readonly issuerRepeatsIfStopped?: boolean
   readonly run: RunInBackground
 }
 
@@ -70,8 +70,8 @@ const completeClosed = ({ token }: Flight) => Deferred.unsafeDone(token, Exit.fa
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
 export const make = (options: Options) =>
   Effect.gen(function*() {
-    const { flightTimeout, issuerRepeats = false, policy, run } = options
-    const withFlightTimeout = issuerRepeats ? withTimeoutExtendingIfStopped : withTimeoutRepeatingIfStopped
+    const { flightTimeout, issuerRepeatsIfStopped = false, policy, run } = options
+    const withFlightTimeout = issuerRepeatsIfStopped ? withTimeoutExtendingIfStopped : withTimeoutRepeatingIfStopped
     let state: State.State<Flight> = State.initial
 
     // The order matters: first the state, then the waiting callers, then metrics and logs.
