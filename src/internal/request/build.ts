@@ -93,8 +93,8 @@ export const request = (
   }))
 }
 
-/** Returns the request for its HttpClientResponse, without a token that the caller may have set. */
-export const withoutToken = (
+/** Returns a copy of the request for its HttpClientResponse. A token that the caller may have set is removed. */
+export const withoutTokenHeaders = (
   settings: DataSettings,
   request: HttpClientRequest.HttpClientRequest
 ): HttpClientRequest.HttpClientRequest =>

@@ -55,7 +55,7 @@ export const make = (
           Effect.flatMap((built) =>
             Effect.map(
               authorized(context, built),
-              (response) => toPlatform(Build.withoutToken(settings, request), built, response)
+              (response) => toPlatform(Build.withoutTokenHeaders(settings, request), built, response)
             )
           )
         ))
