@@ -44,16 +44,17 @@ export const make = (
 ): LeasedEntry => {
   const withinCacheTimeout = withCacheTimeout(cacheTimeout)
   const owner = globalThis.crypto.randomUUID()
-  let latest = Number.NEGATIVE_INFINITY
+  /** The latest `receivedAt` of all tokens that were read. */
+  let latestRead = Number.NEGATIVE_INFINITY
 
   /** Even if the clocks of two publishers differ, a token must not be older than the one it replaces: peers would ignore it. */
-  const dated = (token: AccessToken) =>
-    token.receivedAt >= latest ? token : new AccessToken({ ...token, receivedAt: latest })
+  const notOlderThanRead = (token: AccessToken) =>
+    token.receivedAt >= latestRead ? token : new AccessToken({ ...token, receivedAt: latestRead })
 
   const write = (token: AccessToken) =>
     Effect.gen(function*() {
       const timeToLive = Math.max(1, token.expiresAt - (yield* Clock.currentTimeMillis))
-      yield* cache.write(name, yield* encrypt(dated(token)), { owner, timeToLive })
+      yield* cache.write(name, yield* encrypt(notOlderThanRead(token)), { owner, timeToLive })
     })
 
   const release = Effect.suspend(() => cache.release(name, owner))
@@ -62,7 +63,7 @@ export const make = (
     read: Effect.suspend(() => withinCacheTimeout(cache.read(name))).pipe(
       Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: decrypt })),
       Effect.map((token) => {
-        if (Option.isSome(token)) latest = Math.max(latest, token.value.receivedAt)
+        if (Option.isSome(token)) latestRead = Math.max(latestRead, token.value.receivedAt)
         return token
       })
     ),
