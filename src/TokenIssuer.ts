@@ -48,7 +48,7 @@ export interface Service {
 export class TokenIssuer extends Context.Tag("effect-nutrition-advisor/TokenIssuer")<TokenIssuer, Service>() {}
 
 /**
- * The name of a token route of SERVICE.md sections 4.1 to 4.3, or your own path, which starts with `/` and ends with `/{key}`.
+ * The name of a token route of SERVICE.md section 4, or your own path, which starts with `/` and ends with `/{key}`.
  *
  * @since 1.0.0
  * @category models

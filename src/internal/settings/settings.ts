@@ -39,7 +39,7 @@ interface ProviderOptions {
 export interface ExchangeOptions extends ProviderOptions, CommonOptions {
   /** The license key, or an Effect that reads it. The Effect runs at each exchange, so that a rotated key is used. */
   readonly licenseKey: Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
-  /** The token route, by name (SERVICE.md sections 4.1 to 4.3) or as a path that ends with `/{key}`. "advisor-licence" by default. */
+  /** The token route, by name (SERVICE.md section 4) or as a path that ends with `/{key}`. "advisor-licence" by default. */
   readonly tokenRoute?: keyof typeof routes | `/${string}{key}` | undefined
   /** The customer identifier from the product dashboard. It overrides the `customer_id` of the token response. */
   readonly serviceId?: string | Redacted.Redacted<string> | undefined
@@ -107,12 +107,12 @@ const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: st
   })
 
 const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>, field: string): Checked<string> => {
-  const template = Object.hasOwn(routes, route) ? routes[route as keyof typeof routes] : route
-  const segments = template.split("/").slice(1, -1)
-  const isPath = /^\/(.*\/)?\{key\}$/.test(template) &&
+  if (Object.hasOwn(routes, route)) return Either.right(routes[route as keyof typeof routes])
+  const segments = route.split("/").slice(1, -1)
+  const isPath = /^\/(.*\/)?\{key\}$/.test(route) &&
     segments.every((segment) => /^[\w.~!$&'()*+,;=:@-]+$/.test(segment) && !Url.isDotSegment(segment))
   const rule = `must be ${Object.keys(routes).join(", ")}, or a path that starts with / and ends with /{key}`
-  return checkValue(template, field, [isPath, rule])
+  return checkValue(route, field, [isPath, rule])
 }
 
 const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): Checked<ReadonlySet<number>> => {
