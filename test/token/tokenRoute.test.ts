@@ -1,32 +1,71 @@
-import { readFileSync } from "node:fs"
-import { expect, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { NutritionAdvisor, type TokenIssuer } from "effect-nutrition-advisor"
-import { arranged } from "../support/doubles/arranged.js"
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, Effect, Layer, Option, Redacted } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { read } from "../support/documents/blocks.js"
+import { advisorOver } from "../support/doubles/advisorOver.js"
+import { test, testLive } from "../support/doubles/arranged.js"
+import { describeExit } from "../support/doubles/describeExit.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requestsOf } from "../support/doubles/simulator.js"
+import { tokenRoutes } from "../support/doubles/tokenRoutes.js"
+import { clients } from "../support/leaks/clients.js"
+import * as LocalService from "../support/leaks/LocalService.js"
+import { rendered } from "../support/leaks/rendering.js"
+import * as Replies from "../support/leaks/replies.js"
+import * as Secrets from "../support/leaks/secrets.js"
 
-type Name = Exclude<TokenIssuer.TokenRoute, `/${string}`>
+const licenseKey = Redacted.make(Secrets.key)
 
-/** The path of each named route. The compiler demands a path for a new one. */
-const paths: Readonly<Record<Name, string>> = {
-  "advisor-licence": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}",
-  "advisor-token": "/v2/token-cache/nutrition-advisor/oauth/token/{key}",
-  "unified": "/v2/token-cache/unified/oauth/token/{key}"
-}
+describe.each(tokenRoutes)("token route $name", ({ body, contentType, name: tokenRoute, path }) => {
+  test.each<readonly [title: string, accepted: string, end: string]>([
+    ["issues a token for its license key", Secrets.key, "Success"],
+    ["rejects another license key", "another-key", "BadRequest"]
+  ])("the simulator %s, and records the exchange without the key", function*([, accepted, end]) {
+    const simulated = advisor({ licenseKey, tokenRoute }, { licenseKeys: [accepted] })
+    const [exit, recorded] = yield* Effect.provide(
+      Effect.all([Effect.exit(NutritionAdvisor.search("oats")), requestsOf("token")]),
+      simulated
+    )
+    expect([describeExit(exit), ...recorded.map(({ path }) => path)]).toEqual([end, path])
+    expect(Secrets.shownIn(rendered(recorded))).toEqual([])
+  })
 
-const names = Object.keys(paths) as ReadonlyArray<Name>
+  test("the simulator rejects an entry of `routes` at its path", function*() {
+    const layer = Simulator.layerHttpClient({ routes: { [`POST ${path}`]: { status: 200 } } })
+    const defect = Cause.dieOption(yield* Effect.cause(Layer.build(layer)))
+    expect(String(Option.getOrUndefined(defect))).toContain("is a token route")
+  })
 
-const test = arranged(Effect.void, advisor())
+  testLive.each(clients)("an exchange over $name sends the license key only at its place", function*({ layer }) {
+    const service = yield* LocalService.start({ token: Replies.tokenReply, data: Replies.found })
+    const { search } = yield* advisorOver(layer, { baseUrl: service.origin, licenseKey, tokenRoute })
+    yield* search("oats")
+    const sent = service.received.slice(0, 1).map(({ body, headers, method, path, query }) => ({
+      method,
+      path: Secrets.withoutKey(path),
+      query,
+      body: Secrets.withoutKey(body),
+      contentType: headers["content-type"]
+    }))
+    expect(sent).toEqual([{ method: "POST", path, query: "", body, contentType }])
+  })
 
-for (const tokenRoute of names) {
-  test(`token route ${tokenRoute}: the simulator issues tokens at its path`, function*() {
-    yield* NutritionAdvisor.search("oats")
-    expect((yield* requestsOf("token")).map(({ path }) => path)).toEqual([paths[tokenRoute]])
-  }, advisor({ tokenRoute }))
-}
+  it("the README lists it in the row of tokenRoute", () => {
+    const [row] = read("README.md").split("\n").filter((line) => line.startsWith("| `tokenRoute` |"))
+    expect(row).toContain(`"${tokenRoute}"`)
+  })
 
-it.each(names)("token route %s: the README lists it in the row of tokenRoute", (name) => {
-  const [row] = readFileSync("README.md", "utf8").split("\n").filter((line) => line.startsWith("| `tokenRoute` |"))
-  expect(row).toContain(`"${name}"`)
+  it("SECURITY.md says in which part of its exchange the license key is", () => {
+    const [, parts] = /sent only in the ([\w\s]+) of the token exchange/.exec(read("SECURITY.md")) ?? []
+    const [part] = Object.entries({ path, body }).filter(([, text]) => text.includes("{key}")).map(([name]) => name)
+    expect(parts?.split(/\s+/)).toContain(part)
+  })
+})
+
+const withKeyInPath = tokenRoutes.filter(({ path }) => path.includes("{key}"))
+
+it.each(withKeyInPath)("token route $name: docs/telemetry.md shows how to exclude its path", ({ path }) => {
+  const excluded = Array.from(read("docs/telemetry.md").matchAll(/includes\("([^"]+)"\)/g), ([, part = ""]) => part)
+  expect(excluded.filter((part) => path.includes(part))).not.toEqual([])
 })

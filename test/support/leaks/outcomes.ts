@@ -2,6 +2,7 @@
 import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Effect, Redacted, Schema, Stream } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { tokenRoutes } from "../doubles/tokenRoutes.js"
 import type { Reply } from "./LocalService.js"
 import * as Replies from "./replies.js"
 import * as Secrets from "./secrets.js"
@@ -63,6 +64,14 @@ const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, en
     { title: `a request that gets ${title}`, data: reply, program: plan, ...followed }
   ]
 })
+
+/** The error of the client contains the request. */
+const ofTokenRoutes: ReadonlyArray<Outcome> = tokenRoutes.map(({ name }) => ({
+  title: `a token call at the route ${name} whose connection is reset`,
+  token: Replies.reset,
+  options: { tokenRoute: name },
+  end: "TransportError Aborted"
+}))
 
 const withResponse: ReadonlyArray<Outcome> = [
   { title: "a search that succeeds", end: "Success" },
@@ -192,4 +201,4 @@ const interrupted: ReadonlyArray<Outcome> = [
   { title: "an interrupted request", data: Replies.hang, program: plan }
 ].map((outcome) => ({ ...outcome, isInterrupted: true, end: "Interrupted" }))
 
-export const outcomes = [...ofResponses, ...withResponse, ...failures, ...malformed, ...interrupted]
+export const outcomes = [...ofResponses, ...withResponse, ...failures, ...malformed, ...interrupted, ...ofTokenRoutes]
