@@ -3,20 +3,17 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import * as Redacted from "effect/Redacted"
 import type { Options, SharedOptions } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
 import type { ClientOptions } from "../../promise/Client.js"
 import { check, type Checked } from "../options/check.js"
 import { type Declarations, rejectUnknown } from "../options/declarations.js"
 import * as Environment from "../options/environment.js"
+import { redacted } from "../options/redacted.js"
 import * as Settings from "../settings/settings.js"
 
 /** The options of NutritionAdvisor. Missing ones are read from environment variables. */
 export type AdvisorOptions = Pick<ClientOptions, keyof SharedOptions>
-
-/** In a program without types, the key may be undefined. It becomes the string "undefined", which is rejected as not set. */
-const redacted = (key: string | Redacted.Redacted) => Redacted.isRedacted(key) ? key : Redacted.make(String(key))
 
 /** The error of the function may contain the key, so it is dropped. */
 const unavailable = (error: unknown) =>
