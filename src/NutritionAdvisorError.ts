@@ -76,7 +76,7 @@ export class BadRequest extends tagged<BadRequest>()("BadRequest", {
  */
 export class ServerError extends tagged<ServerError>()("ServerError", {
   ...ofResponse,
-  /** The time to wait, in seconds, if the response has a Retry-After header (RFC 9110 section 10.2.3). */
+  /** The time to wait, in seconds, if the response has a Retry-After header (RFC 9110, section 10.2.3). */
   retryAfter: Schema.optional(Schema.Number)
 }) {}
 
@@ -135,7 +135,7 @@ export class MissingServiceId extends tagged<MissingServiceId>()("MissingService
 }) {}
 
 /**
- * The service asked for fewer requests (429, RFC 6585 section 4), or the client held the call back and did not send it.
+ * The service asked for fewer requests (429; RFC 6585, section 4), or the client held the call back and did not send it.
  *
  * @since 1.0.0
  * @category errors
@@ -256,7 +256,7 @@ export const NutritionAdvisorError = Schema.Union(...errors) as Schema.Union<[..
  */
 export type TokenError = NutritionAdvisorError
 
-/** The guards check for this symbol, so they accept errors of another copy of this package, as after a hot reload or in Next.js. */
+/** The guards check for this symbol, so they accept errors of another copy of this package. Hot reloads and Next.js load several. */
 const brand = Symbol.for("effect-nutrition-advisor/NutritionAdvisorError")
 
 for (const { prototype } of [...errors, ConfigurationError]) {

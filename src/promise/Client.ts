@@ -33,7 +33,7 @@ type LicenseKey = string | Redacted.Redacted
 type ServiceLayer<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigError>
 
 /**
- * The options of a client: the settings of NutritionAdvisor, and options for the HttpClient, retries, throttling, caching, a shared token
+ * The options of a client: those of NutritionAdvisor, and others for the HttpClient, retries, throttling, caching, a shared token
  * and logging. An option that is missing or undefined is read from its variable, if it has one: NUTRITION_ADVISOR_BASE_URL,
  * NUTRITION_ADVISOR_LICENSE_KEY and so on, as in `NutritionAdvisor.layerConfig`. `lease` and `cacheTimeout` require `sharedTokenCache`.
  *
@@ -191,7 +191,7 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
   clientOver(Logger.withLogger(undefined, Layer.build(layer)))
 
 /**
- * Creates a client. Options that you don't set are read from their variables. Throws a ConfigurationError if a setting is missing, invalid
+ * Creates a client. Options that you don't set are read from their variables. Throws a ConfigurationError if an option is missing, invalid
  * or unknown. Nothing is sent before the first call. The library logs to standard error, unless you set `logger`.
  *
  * @example

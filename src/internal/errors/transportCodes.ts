@@ -74,7 +74,7 @@ const adviceIn = (table: Table, code = "") => table.find(([pattern]) => pattern.
 export const adviceOf = (code: string | undefined): string | undefined =>
   adviceIn(transient, code) ?? adviceIn(permanent, code)
 
-/** Checks whether a retry is pointless, as after a rejected certificate. */
+/** Checks whether a retry is pointless, for example because the certificate was rejected. */
 export const isPermanent = (code: string | undefined): boolean => adviceIn(permanent, code) !== undefined
 
 /** Checks whether the response was not valid HTTP, or its headers were too large. */

@@ -74,7 +74,7 @@ const fieldsWithRetryAfter = (response: ServiceResponse, now: number) => {
   return { ...fieldsWithBody(response), ...retryAfter !== undefined && { retryAfter } }
 }
 
-/** Fails with the error for a response that is not 2xx (SERVICE.md section 7, RFC 9110 section 15). */
+/** Fails with the error for a response that is not 2xx (SERVICE.md section 7; RFC 9110, section 15). */
 export const statusError = (response: ServiceResponse): Effect.Effect<never, NutritionAdvisorError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<never, NutritionAdvisorError> => {
     const { status } = response
@@ -88,7 +88,7 @@ export const statusError = (response: ServiceResponse): Effect.Effect<never, Nut
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-/** Parses the body as JSON. A byte order mark is ignored, as RFC 8259, section 8.1 allows. */
+/** Parses the body as JSON. A byte order mark is ignored (RFC 8259, section 8.1). */
 export const json = (response: ServiceResponse): Effect.Effect<unknown, UnexpectedResponse> => {
   try {
     return Effect.succeed(JSON.parse(utf8.decode(response.body)))

@@ -52,7 +52,7 @@ export interface DataOptions extends CommonOptions {
   /** The name of the header for the customer identifier (SERVICE.md section 5, rule 3). "Service-ID" by default. */
   readonly serviceIdHeader?: string | undefined
   /**
-   * The status codes, from 400 to 499, that mean that the token is rejected (SERVICE.md section 5, rule 6; RFC 6750 section 3.1).
+   * The status codes, from 400 to 499, that mean that the token is rejected (SERVICE.md section 5, rule 6; RFC 6750, section 3.1).
    * `[401, 403]` by default.
    */
   readonly rejectedStatuses?: ReadonlyArray<number> | undefined

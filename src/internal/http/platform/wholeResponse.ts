@@ -54,7 +54,7 @@ class WholeHeaders implements Headers {
   }
 }
 
-/** Drops headers that HTTP does not allow, as a client with a lenient parser delivers them. The global Headers would throw. */
+/** Drops headers that HTTP does not allow: a client with a lenient parser delivers them, and the global Headers would throw. */
 const headerFieldsOf = (headers: BufferedResponse["headers"]): HeaderFields =>
   Object.entries(headers)
     .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
