@@ -140,6 +140,28 @@ describe("request body", () => {
   })
 })
 
+/** A body with a chunk that is neither bytes nor a string. */
+async function* mixed() {
+  yield "a"
+  yield 1
+}
+
+describe("request body with a chunk that is neither bytes nor a string", () => {
+  it("fetch: rejects with BadRequest", async () => {
+    const service = serviceOf()
+    await using advisor = clientOf(service)
+    const sending = advisor.fetch("/v2/x", { method: "POST", body: mixed() as never })
+    await expect(sending).rejects.toMatchObject({ _tag: "BadRequest" })
+    expect(service.sent).toEqual([])
+  })
+
+  test("httpClient: fails with BadRequest", function*() {
+    const service = serviceOf(async ({ init }) => json(await new Response(init.body ?? null).text()))
+    const error = yield* Effect.flip(Effect.provide(post(bodyOf(mixed())), advisorOf(service)))
+    expect(error).toMatchObject({ _tag: "BadRequest", detail: "the stream of its body failed" })
+  })
+})
+
 /** A stream that never ends after its first chunk. */
 const stalled = () => {
   const cancel = vi.fn()

@@ -22,6 +22,9 @@ export const bytesOf = (value: unknown): Uint8Array | undefined => {
   return isArrayBuffer(value) ? new Uint8Array(value) : undefined
 }
 
+/** The error for a chunk that `bytesOf` can't convert. */
+export const notBytes = () => new TypeError("a chunk of the body is neither bytes nor a string")
+
 /** The chunks of a body, from the reader of a web stream or from an async iterator. */
 export interface Chunks {
   readonly next: () => Promise<{ readonly done?: boolean | undefined; readonly value?: unknown }>
@@ -76,7 +79,7 @@ export const readChunks = async (chunks: Chunks, maxBytes: number): Promise<Buff
     const chunk = bytesOf(next.value)
     if (chunk !== undefined && bytes.add(chunk, maxBytes)) continue
     chunks.cancel()
-    if (chunk === undefined) throw new TypeError("a chunk of the body is neither bytes nor a string")
+    if (chunk === undefined) throw notBytes()
     return { body: bytes.whole, isWhole: false }
   }
   return { body: bytes.whole, isWhole: true }

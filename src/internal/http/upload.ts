@@ -1,9 +1,16 @@
 /** Turns a body into the bytes that fetch would send. Not every client can send a form, and bytes have a length and can be sent twice. */
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { bytesOf, chunksOfWebStream, classOf, isAsyncIterable, readInterruptibly, type WebStream } from "./chunks.js"
+import {
+  bytesOf,
+  chunksOfWebStream,
+  classOf,
+  isAsyncIterable,
+  notBytes,
+  readInterruptibly,
+  type WebStream
+} from "./chunks.js"
 import type { Sendable } from "./dispatch.js"
 import { hasMethod } from "./hasMethod.js"
 
@@ -70,10 +77,10 @@ const fromStream = (stream: WebStream): Effect.Effect<Upload, unknown> =>
 /** A Node stream or another async iterable is streamed, because it may not fit into memory. */
 const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefined =>
   isAsyncIterable(content)
-    ? Stream.fromAsyncIterable(content, (thrown) => thrown).pipe(
-      Stream.map(bytesOf),
-      Stream.filter(Predicate.isNotUndefined)
-    )
+    ? Stream.mapEffect(Stream.fromAsyncIterable(content, (thrown) => thrown), (chunk) => {
+      const bytes = bytesOf(chunk)
+      return bytes === undefined ? Effect.fail(notBytes()) : Effect.succeed(bytes)
+    })
     : undefined
 
 /** Reads a form, a Blob or a web stream into memory. Fails with what the source throws. */
