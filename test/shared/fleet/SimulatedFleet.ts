@@ -15,9 +15,9 @@ import * as ManualClock from "../../support/doubles/ManualClock.js"
 import { seeded } from "../../support/doubles/runtime.js"
 import { SteppedScheduler } from "../../support/model/SteppedScheduler.js"
 import { VirtualTime } from "../../support/model/VirtualTime.js"
+import { FleetService } from "./FleetService.js"
 import * as PlainCrypto from "./PlainCrypto.js"
 import { SimulatedCache } from "./SimulatedCache.js"
-import { SimulatedService } from "./SimulatedService.js"
 
 export const lease = 15_000
 
@@ -55,7 +55,7 @@ interface Replica {
 
 export class SimulatedFleet {
   readonly time = new VirtualTime()
-  readonly service: SimulatedService
+  readonly service: FleetService
   readonly cache = new SimulatedCache(this.time)
   readonly violations: Array<string> = []
   readonly replicas = new Map<number, Replica>()
@@ -70,7 +70,7 @@ export class SimulatedFleet {
   private readonly scheduler = new SteppedScheduler(2_048)
 
   constructor(private readonly options: Options) {
-    this.service = new SimulatedService(this.time, options.life)
+    this.service = new FleetService(this.time, options.life)
     this.random = seeded(options.seed).next
   }
 

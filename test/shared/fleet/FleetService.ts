@@ -12,7 +12,7 @@ const searchMillis = 20
 
 const serverError = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
 
-export class SimulatedService {
+export class FleetService {
   /** When each exchange began. */
   readonly exchanges: Array<number> = []
   /** Exchanges that have not ended. */
@@ -47,7 +47,7 @@ export class SimulatedService {
     for (const token of this.tokens.values()) token.revokedAt = Math.min(token.revokedAt, this.time.now)
   }
 
-  setRoute(route: SimulatedService["route"]) {
+  setRoute(route: FleetService["route"]) {
     if (this.route !== "up") this.lastTrouble = this.time.now
     this.route = route
   }
