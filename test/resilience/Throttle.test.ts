@@ -160,18 +160,6 @@ it.each(both)(
   }
 )
 
-it("Throttle: a request that would wait longer than maxWait fails at once", () => {
-  const double = byTerm()
-  const world = worldOver(double, { onTooManyRequests: "wait", maxWait: "10 seconds" })
-  world.search("limit 10.5")
-  const early = world.search("early")
-  expect(outcomeOf(early)).toEqual(heldBack(10.5))
-  world.pass(500)
-  const late = world.search("late")
-  world.pass(10_000)
-  expect(outcomeOf(late)).toBe("found")
-})
-
 it("Throttle: a request that waits for the response to the probe fails after maxWait", () => {
   const world = worldOver(byTerm(), { onTooManyRequests: "wait", maxWait: "3 seconds" })
   world.search("limit 2")

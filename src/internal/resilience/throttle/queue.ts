@@ -13,6 +13,7 @@ import { onClose } from "../../runtime/onClose.js"
 import { heldRequests } from "../metrics.js"
 import * as Hold from "./hold.js"
 import type { Pace } from "./pace.js"
+import * as Turn from "./turn.js"
 
 /** All times are in milliseconds on the monotonic clock. */
 interface Settings {
@@ -40,14 +41,6 @@ interface Waiter {
   readonly since: number
   readonly deadline: number
   readonly turn: Deferred.Deferred<void, NutritionAdvisorError>
-}
-
-/** What a request has to wait for. */
-interface Obstacle {
-  readonly reason: "TooManyRequests" | "Rate"
-  readonly millis: number
-  /** How long the request has to wait at least. The response to a probe may end a hold at any time. */
-  readonly shortest: number
 }
 
 /** If fewer milliseconds than this pass between a request's turn and its send, it didn't wait for anything in between. */
@@ -97,10 +90,11 @@ export class Queue {
     let timer = Number.POSITIVE_INFINITY
     for (const lane of [this.startedRequests, this.newRequests]) {
       for (const waiter of lane) {
-        const obstacle = this.obstacleOf(waiter.request, now)
-        if (obstacle === undefined) this.permit(waiter, now)
-        else if (!this.failIfTooLate(waiter, obstacle, now)) {
-          timer = Math.min(timer, obstacle.millis, waiter.deadline - now)
+        const turn = this.turnOf(waiter, now)
+        if (turn._tag === "Now") this.permit(waiter, now)
+        else if (turn._tag === "TooLate") this.holdBack(waiter, turn.millis)
+        else {
+          timer = Math.min(timer, turn.millis, waiter.deadline - now)
           if (lane === this.newRequests) break
         }
       }
@@ -156,15 +150,18 @@ export class Queue {
       turn: Deferred.unsafeMake(FiberId.none)
     }
     const ahead = this.startedRequests.size + (lane === this.newRequests ? this.newRequests.size : 0)
-    const obstacle = this.obstacleOf(request, now, ahead)
-    if (obstacle !== undefined) {
-      if (!request.isCounted) heldRequests.count(obstacle.reason)
+    const turn = this.turnOf(waiter, now, ahead)
+    if (turn._tag !== "Now" && !request.isCounted) {
+      heldRequests.count(turn.reason)
       request.isCounted = true
-      if (this.failIfTooLate(waiter, obstacle, now)) return waiter
+    }
+    if (turn._tag === "TooLate") {
+      this.holdBack(waiter, turn.millis)
+      return waiter
     }
     lane.add(waiter)
     // If others joined earlier, a timer is already set for the first of them, and then serves this one, too.
-    if (obstacle === undefined || lane === this.startedRequests || ahead === 0) this.advance(now)
+    if (turn._tag === "Now" || lane === this.startedRequests || ahead === 0) this.advance(now)
     return waiter
   }
 
@@ -184,25 +181,24 @@ export class Queue {
     this.leave(waiter, Exit.void)
   }
 
-  /** Returns what a request has to wait for if `ahead` others go before it. */
-  private obstacleOf(request: QueuedRequest, now: number, ahead = 0): Obstacle | undefined {
-    const { pace } = this.settings
-    const held = Hold.wait(this.hold, request, now)
-    const paced = pace.wait(now)
-    const behind = ahead * pace.distance
-    const millis = behind + Math.max(held, paced)
-    if (millis <= 0) return undefined
-    const shortest = this.hold._tag === "Probing" ? behind + paced : millis
-    return { reason: held > 0 ? "TooManyRequests" : "Rate", millis, shortest }
+  /** Fails a request that was not sent. */
+  private holdBack(waiter: Waiter, millis: number) {
+    const { operation } = waiter.request
+    this.leave(waiter, Exit.fail(new TooManyRequests({ operation, retryAfter: millis / 1000 })))
   }
 
-  /** Fails a request that would have to wait too long, and returns whether it did. */
-  private failIfTooLate(waiter: Waiter, { millis, reason, shortest }: Obstacle, now: number): boolean {
-    const { deadline, request: { operation } } = waiter
-    const fails = reason === "TooManyRequests" && this.settings.onTooManyRequests === "fail"
-    if (!fails && now < deadline && now + shortest <= deadline) return false
-    this.leave(waiter, Exit.fail(new TooManyRequests({ operation, retryAfter: millis / 1000 })))
-    return true
+  /** Decides whether a request may go if `ahead` others go before it. */
+  private turnOf({ deadline, request }: Waiter, now: number, ahead = 0): Turn.Turn {
+    const { hold, settings: { onTooManyRequests, pace } } = this
+    return Turn.decide({
+      request,
+      now,
+      hold,
+      paced: pace.wait(now),
+      behind: ahead * pace.distance,
+      deadline,
+      onTooManyRequests
+    })
   }
 }
 
