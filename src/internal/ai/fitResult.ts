@@ -56,18 +56,18 @@ const countOf = (elementBytes: ReadonlyArray<number>, maxBytes: number, noteOf: 
  * Returns the JSON as an object. If that is too large, cuts the largest array of which at least one element fits, and adds a note. Returns
  * undefined if there is no such array.
  */
-const cutToFit = (json: unknown, maxBytes: number, given?: string): JsonObject | undefined => {
+const cutToFit = (json: unknown, maxBytes: number, givenNote?: string): JsonObject | undefined => {
   const object = Predicate.isRecord(json) ? json : { result: json }
   const arrays: Array<MeasuredArray> = []
   const isSmall = measure(object, "", arrays) <= maxBytes
-  if (given === undefined && isSmall) return object
-  const noted = { note: given ?? "", ...Object.hasOwn(object, "note") ? { result: object } : object }
+  if (givenNote === undefined && isSmall) return object
+  const noted = { note: givenNote ?? "", ...Object.hasOwn(object, "note") ? { result: object } : object }
   const notedBytes = sizeOf(noted)
-  if (given !== undefined && notedBytes <= maxBytes) return noted
+  if (givenNote !== undefined && notedBytes <= maxBytes) return noted
   for (const { array, bytes, elementBytes, name } of arrays.sort((one, other) => other.bytes - one.bytes)) {
     const noteOf = (shown: number) => {
       const cutNote = `The result is too long: ${shown} of ${array.length} elements of ${name} are shown.`
-      return [given ?? [], cutNote, "A narrower term finds fewer."].flat().join(" ")
+      return [givenNote ?? [], cutNote, "A narrower term finds fewer."].flat().join(" ")
     }
     const others = notedBytes - sizeOf(noted.note) - bytes
     const shown = countOf(elementBytes, maxBytes - others, noteOf)

@@ -4,9 +4,9 @@ import { parseArguments } from "../options/arguments.js"
 import { namesIn, variableOf, variablesOf } from "../options/environment.js"
 import { clientDeclarations } from "../settings/settings.js"
 
-const needed = ["baseUrl", "licenseKey"]
+const required = ["baseUrl", "licenseKey"]
 
-const further = Object.keys(variablesOf(clientDeclarations)).filter((field) => !needed.includes(field))
+const optional = Object.keys(variablesOf(clientDeclarations)).filter((field) => !required.includes(field))
 
 export const usage = `Usage: effect-nutrition-advisor-mcp [options]
 
@@ -25,7 +25,7 @@ These environment variables are required:
 
 These are optional:
 
-${further.map((field) => `  ${variableOf(field)}`).join("\n")}
+${optional.map((field) => `  ${variableOf(field)}`).join("\n")}
 `
 
 const flag = { type: "boolean", default: false } as const

@@ -40,13 +40,13 @@ const dependsOnTerm = (error: NutritionAdvisorError) =>
   error.operation !== "token" &&
   (error._tag === "BadRequest" || (error._tag === "UnexpectedResponse" && error.reason === "TooLarge"))
 
-const isPassing = (error: NutritionAdvisorError) =>
+const isTemporary = (error: NutritionAdvisorError) =>
   isTransient(error) || (error._tag === "Forbidden" && error.reason === "CoolingDown")
 
 const adviceFor = (error: LibraryError): string => {
   if (isConfigurationError(error)) return setupNeeded
   if (dependsOnTerm(error)) return "Search with another term."
-  return isPassing(error) ? "Searching again later may help." : setupNeeded
+  return isTemporary(error) ? "Searching again later may help." : setupNeeded
 }
 
 /**

@@ -68,8 +68,8 @@ export const variablesOf = <Options = object>(
   ) as Config.Config.Wrap<Options> & object
 
 /**
- * Leaves only the required declarations, and those whose variable is set in this process. Config would find that out, too, but for a dozen options it
- * takes a tenth of the CPU time of a new client.
+ * Leaves only the required declarations, and those whose variable is set in this process. Config would find that out, too, but for a dozen
+ * options it takes a tenth of the CPU time of a new client.
  */
 export const withSetVariables = <O>(declarations: Declarations<O>): Partial<Declarations<O>> => {
   const env = globalThis.process?.env ?? {}

@@ -21,22 +21,22 @@ const fieldsOf = ({ alternateNames, category, name, tags }: Food) =>
   ] as const
 
 /** A whole word counts twice as much as the beginning of one. */
-const matchOf = (stems: ReadonlyArray<string>, asked: string): number => {
-  if (stems.includes(asked)) return 1
-  return asked.length > 2 && stems.some((stem) => stem.startsWith(asked)) ? 0.5 : 0
+const matchOf = (stems: ReadonlyArray<string>, wanted: string): number => {
+  if (stems.includes(wanted)) return 1
+  return wanted.length > 2 && stems.some((stem) => stem.startsWith(wanted)) ? 0.5 : 0
 }
 
 /** A match in a short field counts more than in a long one. */
-const scoreOf = (fields: ReturnType<typeof fieldsOf>, asked: string): number =>
-  Math.max(...fields.map(([stems, weight]) => matchOf(stems, asked) * weight * (1 + 1 / (1 + stems.length))))
+const scoreOf = (fields: ReturnType<typeof fieldsOf>, wanted: string): number =>
+  Math.max(...fields.map(([stems, weight]) => matchOf(stems, wanted) * weight * (1 + 1 / (1 + stems.length))))
 
 /** Finds the foods that match the most words of a term, best first, and the alternate names of the first three. */
 export const foodIndex = (foods: ReadonlyArray<Food>) => {
   const entries = foods.map((food) => ({ food, fields: fieldsOf(food) }))
   return (term: string) => {
-    const asked = stemsOf(term)
+    const wanted = stemsOf(term)
     const found = entries.map(({ fields, food }) => {
-      const scores = asked.map((word) => scoreOf(fields, word)).filter((score) => score > 0)
+      const scores = wanted.map((word) => scoreOf(fields, word)).filter((score) => score > 0)
       return { food, words: scores.length, score: scores.reduce((sum, score) => sum + score, 0) }
     })
     const most = Math.max(1, ...found.map(({ words }) => words))

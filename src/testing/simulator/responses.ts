@@ -12,13 +12,13 @@ const notAllowed = (allowed: string): Reply => ({ ...problem(405, "method not al
 /** Keeps its payloads as bytes, so that a load test measures the client instead of the simulator. */
 const searchOf = (foods: ReadonlyArray<Food>) => {
   let search: ReturnType<typeof foodIndex> | undefined
-  const known = new Map<string, Uint8Array>()
+  const payloads = new Map<string, Uint8Array>()
   return (term: string): Uint8Array => {
-    const before = known.get(term)
-    if (before !== undefined) return before
+    const cached = payloads.get(term)
+    if (cached !== undefined) return cached
     const payload = new TextEncoder().encode(JSON.stringify((search ??= foodIndex(foods))(term)))
-    if (known.size >= 1_000) known.clear()
-    known.set(term, payload)
+    if (payloads.size >= 1_000) payloads.clear()
+    payloads.set(term, payload)
     return payload
   }
 }

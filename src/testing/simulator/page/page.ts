@@ -15,7 +15,7 @@ import { guard } from "./guard.js"
 import { createHash } from "./node.js"
 import { recorder } from "./recorder.js"
 
-const everywhere = {
+const commonHeaders = {
   "cache-control": "no-store",
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",
@@ -24,7 +24,7 @@ const everywhere = {
 
 const icon = HttpServerResponse.text(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3f6f8f" d="M1 4h9v3H1zm5 5h9v3H6z"/></svg>`,
-  { contentType: "image/svg+xml", headers: everywhere }
+  { contentType: "image/svg+xml", headers: commonHeaders }
 )
 
 const errorResponse = (status: number, message: string) => Http.serverResponse(problem(status, message))
@@ -49,16 +49,16 @@ const policyOf = (page: string) =>
     "frame-ancestors 'none'"
   ].join("; ")
 
-const placeOfSettings = "<script type=\"application/json\" id=\"settings\">"
+const settingsTag = "<script type=\"application/json\" id=\"settings\">"
 
 /** The page, with the initial values of its controls in a data block. The browser doesn't run it, and no string in it can close it. */
 const documentOf = ({ latency, tokens }: SimulatedService) => {
   const html = assemble(new URL("./assets/page.html", import.meta.url))
   const settings = { faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }
   const shown = JSON.stringify(settings).replaceAll("<", "\\u003c")
-  return HttpServerResponse.text(html.replace(placeOfSettings, () => placeOfSettings + shown), {
+  return HttpServerResponse.text(html.replace(settingsTag, () => settingsTag + shown), {
     contentType: "text/html; charset=utf-8",
-    headers: { ...everywhere, "content-security-policy": policyOf(html) }
+    headers: { ...commonHeaders, "content-security-policy": policyOf(html) }
   })
 }
 
@@ -68,7 +68,7 @@ const streamOf = (events: Events, lastId = "") => {
     ? errorResponse(503, "64 viewers are watching already")
     : HttpServerResponse.raw(stream, {
       contentType: "text/event-stream",
-      headers: { ...everywhere, connection: "close", "x-accel-buffering": "no" }
+      headers: { ...commonHeaders, connection: "close", "x-accel-buffering": "no" }
     })
 }
 
