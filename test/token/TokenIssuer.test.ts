@@ -172,6 +172,12 @@ describe("token response: scope", () => {
     )
     expect(kept.map(({ scope }) => scope)).toEqual(secrets.map(() => Option.none()))
   })
+
+  test("a scope is dropped if it contains the identifier that the option serviceId overrides", function*() {
+    const scoped = response({ scope: "read:customer-1", customer_id: "customer-1" })
+    const token = yield* exchanged(scoped, { serviceId: Redacted.make("configured") })
+    expect(token.scope).toEqual(Option.none())
+  })
 })
 
 describe("token response", () => {

@@ -76,8 +76,9 @@ interface Received {
 export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }: Received) =>
   Effect.gen(function*() {
     const response = yield* decode(json, status)
-    const id = serviceId ?? (yield* identifierOf(response, status))
-    const secrets = [key, response.access_token, id]
+    const responseId = identifierOf(response, status)
+    const id = serviceId ?? (yield* responseId)
+    const secrets = [key, response.access_token, id, ...Option.toArray(yield* Effect.option(responseId))]
 
     /** Free text of the service may be printed, so it must not repeat a secret. */
     const printable = (text: string | null | undefined) =>
