@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Equal, FastCheck, Option, Redacted } from "effect"
+import { Effect, Equal, FastCheck, Option, Record, Redacted } from "effect"
 import { AccessToken } from "effect-nutrition-advisor"
 import * as Seal from "../../src/internal/shared/seal.js"
 import { test } from "../support/doubles/arranged.js"
@@ -28,7 +28,19 @@ const fields = {
   expiresAt: millis
 } satisfies Readonly<Record<keyof Parameters<typeof AccessToken.make>[0], unknown>>
 
-const tokens = FastCheck.record(fields).map(AccessToken.make)
+const given = FastCheck.record(fields)
+
+const tokens = given.map(AccessToken.make)
+
+const plainOf = (value: unknown): unknown => {
+  if (Redacted.isRedacted(value)) return Redacted.value(value)
+  return Option.isOption(value) ? Option.getOrUndefined(value) : value
+}
+
+it.prop("AccessToken.make: the token has each value that was given", [given], ([given]) => {
+  const token = AccessToken.make(given)
+  expect(Record.map(given, (_, name) => plainOf(token[name]))).toEqual(given)
+})
 
 describe("sealed token", () => {
   it.effect.prop(
