@@ -1,5 +1,6 @@
+import { HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Schema } from "effect"
+import { Effect, Fiber, Layer, Option, Schema, Stream } from "effect"
 import {
   NutritionAdvisor,
   NutritionAdvisorError,
@@ -15,7 +16,7 @@ import * as ManualClock from "../../support/doubles/ManualClock.js"
 import { counterChanges } from "../../support/doubles/metrics.js"
 import { snapshot } from "../../support/doubles/metrics.js"
 import { settings } from "../../support/doubles/simulatedAdvisor.js"
-import { respondNext, setLatency } from "../../support/doubles/simulator.js"
+import { respondAlways, respondNext, setLatency } from "../../support/doubles/simulator.js"
 import * as Time from "../../support/doubles/Time.js"
 import { advisor, request, searches } from "./calls.js"
 
@@ -35,12 +36,40 @@ const test = arranged(Simulator.Simulator, advisor)
 
 const tags = NutritionAdvisorError.errors.map(({ _tag }) => _tag)
 
-/** The reasons of a Forbidden that belong to a request. */
-const reasons: Record<Exclude<NutritionAdvisorError.ForbiddenReason, "KeyRejected">, true> = {
-  RejectedAgain: true,
-  TokenUnchanged: true,
-  CoolingDown: true,
-  BodyNotReplayable: true
+type Reason = Exclude<NutritionAdvisorError.ForbiddenReason, "KeyRejected">
+
+interface Situation {
+  /** Ends with a Forbidden of this reason. */
+  readonly call: Effect.Effect<unknown, unknown, NutritionAdvisor.NutritionAdvisor | Simulator.Simulator>
+  /** How often the call exchanges the key, its first token included. */
+  readonly exchanges: number
+}
+
+const forbidden = { status: 403 }
+
+const rejected = Effect.zipRight(respondAlways("search", forbidden), searches(1))
+
+const token = { access_token: "token", expires_in: 3_600, token_type: "Bearer", customer_id: "customer" }
+
+const streamed = HttpClientRequest.post("/v2/plan").pipe(
+  HttpClientRequest.bodyStream(Stream.make(new Uint8Array([1])))
+)
+
+/** The reasons of a Forbidden that belong to a request. The compiler asks for a new one. */
+const reasons: Readonly<Record<Reason, Situation>> = {
+  RejectedAgain: { call: rejected, exchanges: 2 },
+  TokenUnchanged: {
+    call: Effect.zipRight(respondAlways("token", { status: 200, body: token }), rejected),
+    exchanges: 2
+  },
+  CoolingDown: { call: Effect.repeatN(rejected, 2), exchanges: 3 },
+  BodyNotReplayable: {
+    call: Effect.zipRight(
+      respondAlways("request", forbidden),
+      Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => Effect.exit(httpClient.execute(streamed)))
+    ),
+    exchanges: 2
+  }
 }
 
 const rejections = [...Object.keys(reasons), "AcceptedAfterRenewal"]
@@ -134,6 +163,16 @@ describe("metrics: data request", () => {
     yield* Effect.exit(NutritionAdvisor.search(" "))
     expect(yield* count).toBe(before)
   })
+})
+
+describe("metrics: rejection", () => {
+  test.each(Object.entries(reasons))(
+    "a Forbidden is counted once with its reason, and the key is exchanged only as often as that needs: %s",
+    function*([reason, { call, exchanges }], simulator) {
+      expect(yield* counterChanges(call, "rejections_total")).toMatchObject({ [reason]: 1 })
+      expect((yield* simulator.counters).exchanges).toBe(exchanges)
+    }
+  )
 })
 
 describe("metrics: exchange", () => {
