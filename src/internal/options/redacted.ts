@@ -1,5 +1,8 @@
 import * as Redacted from "effect/Redacted"
 
-/** Wraps a secret, unless it is wrapped already. Programs without types may pass another value, which becomes a string. */
+/**
+ * Wraps the value of an option, unless it is wrapped already. In a program without types, the license key may be undefined. It becomes the
+ * string "undefined", which is rejected as not set.
+ */
 export const redacted = (secret: string | Redacted.Redacted<string>): Redacted.Redacted<string> =>
   Redacted.isRedacted(secret) ? secret : Redacted.make(String(secret))
