@@ -21,13 +21,15 @@ export interface Outcome {
   readonly clientName?: string
 }
 
-/** The compiler asks for a new option. */
+export const search = NutritionAdvisor.search("apple")
+
+/** Every option of a search, with a secret in it. The compiler asks for a new one. */
 const searchOptions: Required<NutritionAdvisor.SearchOptions> = {
   urlParams: { customer: Secrets.searchOption },
   headers: { "x-customer": Secrets.searchOption }
 }
 
-export const search = NutritionAdvisor.search("apple", searchOptions)
+const searchWithOptions = NutritionAdvisor.search("apple", searchOptions)
 
 const execute = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
@@ -61,6 +63,7 @@ const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, en
   return [
     { title: `a token call that gets ${title}`, token: reply, ...followed },
     { title: `a search that gets ${title}`, data: reply, ...followed },
+    { title: `a search with options that gets ${title}`, data: reply, program: searchWithOptions, ...followed },
     { title: `a request that gets ${title}`, data: reply, program: plan, ...followed }
   ]
 })
@@ -75,6 +78,7 @@ const ofTokenRoutes: ReadonlyArray<Outcome> = tokenRoutes.map(({ name }) => ({
 
 const withResponse: ReadonlyArray<Outcome> = [
   { title: "a search that succeeds", end: "Success" },
+  { title: "a search with options that succeeds", program: searchWithOptions, end: "Success" },
   { title: "a search after a renewal", data: Replies.inTurn(Replies.echoing(403), Replies.found), end: "Success" },
   { title: "a request whose response is printed", data: Replies.planReply, program: plan, end: "Success" },
   {
@@ -178,7 +182,7 @@ const malformed: ReadonlyArray<Outcome> = [
   {
     title: "a payload that doesn't match the schema",
     data: Replies.respond(JSON.stringify({ total: Secrets.token, of: Secrets.customerId })),
-    program: NutritionAdvisor.searchAs(Payload)("apple", searchOptions),
+    program: NutritionAdvisor.searchAs(Payload)("apple"),
     end: "UnexpectedResponse Schema"
   },
   ...[
