@@ -16,7 +16,7 @@ const sent = requestsOf("search")
 type Options = NutritionAdvisor.SearchOptions
 
 interface Row<Name extends keyof Options> {
-  /** Two values that differ, each created anew, because SearchCache compares values and not objects. */
+  /** Two different values. Each call creates new objects, so that SearchCache can't recognize a value by its identity. */
   readonly values: () => readonly [one: NonNullable<Options[Name]>, other: NonNullable<Options[Name]>]
   /** The part of a request that depends on the option. */
   readonly received: (request: Simulator.SeenRequest) => unknown

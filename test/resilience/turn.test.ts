@@ -26,7 +26,7 @@ const wait = (reason: Reason, millis: number): Turn.Turn => ({ _tag: "Wait", rea
 
 const tooLate = (reason: Reason, millis: number): Turn.Turn => ({ _tag: "TooLate", reason, millis })
 
-it.each<readonly [title: string, Partial<Parameters<typeof Turn.decide>[0]>, turn: Turn.Turn]>([
+const rows: ReadonlyArray<readonly [title: string, Partial<Parameters<typeof Turn.decide>[0]>, turn: Turn.Turn]> = [
   ["nothing holds it", {}, now],
   ["a hold has ended", { hold: held(1_000) }, now],
   ["it is the probe", { hold: probing(request) }, now],
@@ -60,6 +60,11 @@ it.each<readonly [title: string, Partial<Parameters<typeof Turn.decide>[0]>, tur
     tooLate("TooManyRequests", 4_000)
   ],
   ["the rate alone delays it too long", { hold: probing({}), behind: 10_001 }, tooLate("TooManyRequests", 14_001)]
-])("Throttle turn: if %s", (_, situation, turn) => {
-  expect(Turn.decide({ ...free, ...situation })).toEqual(turn)
-})
+]
+
+it.each(rows.map(([title, situation, turn]) => [turn._tag, title, situation, turn] as const))(
+  "Throttle: the turn of a request is %s if %s",
+  (_tag, _title, situation, turn) => {
+    expect(Turn.decide({ ...free, ...situation })).toEqual(turn)
+  }
+)

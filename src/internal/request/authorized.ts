@@ -95,7 +95,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       (error) => isForbiddenRequest(error) ? forbidden(rejection, error.reason) : error
     )
 
-  /** Renews the token and sends the request again, until a response is no rejection. */
+  /** Renews the token and sends the request again, until a response is not a rejection. */
   const renewAndSend = (
     context: RequestContext,
     request: RequestWithoutToken,

@@ -78,6 +78,7 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
     const response = yield* decode(json, status)
     const responseId = identifierOf(response, status)
     const id = serviceId ?? (yield* responseId)
+    // The option `serviceId` may have replaced the identifier of the response, which is a secret all the same.
     const secrets = [key, response.access_token, id, ...Option.toArray(yield* Effect.option(responseId))]
 
     /** Free text of the service may be printed, so it must not repeat a secret. */

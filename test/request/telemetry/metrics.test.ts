@@ -167,7 +167,7 @@ describe("metrics: data request", () => {
 
 describe("metrics: rejection", () => {
   test.each(Object.entries(reasons))(
-    "a Forbidden is counted once with its reason, and the key is exchanged only as often as that needs: %s",
+    "a Forbidden is counted once with its reason, and the key is exchanged no more often than necessary: %s",
     function*([reason, { call, exchanges }], simulator) {
       expect(yield* counterChanges(call, "rejections_total")).toMatchObject({ [reason]: 1 })
       expect((yield* simulator.counters).exchanges).toBe(exchanges)

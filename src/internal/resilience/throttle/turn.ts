@@ -1,6 +1,6 @@
 import * as Hold from "./hold.js"
 
-/** What a request has to wait for. All times are in milliseconds on the monotonic clock. */
+/** What decides whether a request may go. All times are in milliseconds on the monotonic clock. */
 interface Situation {
   readonly request: object
   readonly now: number
@@ -13,7 +13,7 @@ interface Situation {
   readonly onTooManyRequests: "fail" | "wait"
 }
 
-/** Whether a request may go now, has to wait, or must fail because it would wait too long. `millis` is its wait, as far as it is known. */
+/** Whether a request may go now, has to wait, or fails because it would wait too long. `millis` is its wait, as far as it is known. */
 export type Turn =
   | { readonly _tag: "Now" }
   | { readonly _tag: "Wait" | "TooLate"; readonly reason: "TooManyRequests" | "Rate"; readonly millis: number }
