@@ -17,7 +17,7 @@ import * as Calls from "../internal/promise/calls.js"
 import { servicesFrom } from "../internal/promise/compose.js"
 import { fetchThrough } from "../internal/promise/fetch.js"
 import * as Logger from "../internal/promise/logger.js"
-import { statusOf } from "../internal/token/status.js"
+import { tokenStatusOf } from "../internal/token/status.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import type * as RequestRetry from "../RequestRetry.js"
@@ -148,7 +148,7 @@ const fetchWith = (path: string, init: RequestInit) =>
 const status = Effect.flatMap(
   Effect.serviceOption(TokenProvider),
   Option.match({
-    onNone: () => Effect.sync(() => statusOf(Option.none(), Option.none())),
+    onNone: () => Effect.sync(() => tokenStatusOf(Option.none(), Option.none())),
     onSome: (provider) => provider.status
   })
 )

@@ -11,7 +11,7 @@ import { pointlessRenewal } from "../errors/forbidden.js"
 import { longestPause, pauseOf, untilNextCheck } from "./delays.js"
 import * as Flights from "./flights.js"
 import * as Metrics from "./metrics.js"
-import { statusOf } from "./status.js"
+import { tokenStatusOf } from "./status.js"
 
 type Token = AccessToken.AccessToken
 
@@ -106,7 +106,7 @@ const statusFrom = (lifecycle: Lifecycle): Service["status"] =>
   Effect.gen(function*() {
     const current = yield* currentOrNone(lifecycle)
     const now = yield* Clock.currentTimeMillis
-    return statusOf(
+    return tokenStatusOf(
       Option.map(current, (token) => ({ token, state: AccessToken.stateAt(token, now, lifecycle.policy) })),
       yield* lifecycle.flights.lastFailure
     )

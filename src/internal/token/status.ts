@@ -18,7 +18,7 @@ interface Current {
 }
 
 /** Returns a new status each time, because a caller may change it. */
-export const statusOf = (
+export const tokenStatusOf = (
   current: Option.Option<Current>,
   lastFailure: TokenStatus["lastFailure"]
 ): TokenStatus => ({
