@@ -157,6 +157,18 @@ it("timeout: a slower fetch rejects with TransportError \"Timeout\"", async () =
   expect(await rejection(world.advisor.fetch(searchPath, { timeout: 20 }))).toEqual(timedOut("request"))
 })
 
+it.each([NaN, "5 parsecs"])(
+  "timeout: a call whose timeout is %s is not sent and rejects with BadRequest",
+  async (given) => {
+    await using world = simulatedClient()
+    const timeout = given as number
+    const badRequest = { _tag: "BadRequest", detail: "the timeout is not a duration" }
+    expect(await rejection(world.advisor.search("oats", { timeout }))).toMatchObject(badRequest)
+    expect(await rejection(world.advisor.fetch(searchPath, { timeout }))).toMatchObject(badRequest)
+    expect(await world.run(({ requests }) => requests)).toEqual([])
+  }
+)
+
 it("timeout: a call that finishes in time resolves with its payload", async () => {
   await using advisor = doubled(() => Effect.delay(Effect.succeed("payload"), "20 millis"))
   expect(await advisor.search("oats", { timeout: "1 hour" })).toBe("payload")

@@ -1,15 +1,18 @@
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberRefs from "effect/FiberRefs"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
-import { isNutritionAdvisorError, type Operation } from "../../NutritionAdvisorError.js"
+import { BadRequest, isNutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { CallLimits } from "../../promise/Client.js"
+import type { DataOperation } from "../errors/dataOperation.js"
 import { aborted, closed, timedOut } from "../errors/transportErrors.js"
 import { asConfigurationError } from "./configError.js"
 
@@ -29,20 +32,23 @@ interface Group {
   readonly interrupt: () => void
 }
 
+/** NaN is what `Number` makes of a missing variable. Effect would convert it to zero, and every call would time out at once. */
+const isDuration = (value: unknown) => Option.isSome(Duration.decodeUnknown(value)) && !Number.isNaN(value)
+
 const limit = <A, R>(
   call: Effect.Effect<A, unknown, R>,
-  operation: Operation,
+  operation: DataOperation,
   timeout: CallLimits["timeout"]
-): Effect.Effect<A, unknown, R> =>
-  timeout === undefined ? call : Effect.timeoutFail(call, {
-    duration: timeout,
-    onTimeout: () => timedOut(operation)
-  })
+): Effect.Effect<A, unknown, R> => {
+  if (timeout === undefined) return call
+  if (!isDuration(timeout)) return new BadRequest({ operation, detail: "the timeout is not a duration" })
+  return Effect.timeoutFail(call, { duration: timeout, onTimeout: () => timedOut(operation) })
+}
 
 /** Starts a call in a new fiber. The timeout includes the time to build the services. */
 type Fork = <A>(
   call: Effect.Effect<A, unknown, NutritionAdvisor>,
-  operation: Operation,
+  operation: DataOperation,
   timeout: CallLimits["timeout"]
 ) => Fiber.RuntimeFiber<A, unknown>
 
@@ -89,7 +95,7 @@ export const make = (buildServices: BuildServices) => {
 
   const isOver = (signal: Signal) => signal?.aborted === true || closing !== undefined
 
-  const interruptionOf = (operation: Operation, signal: Signal): unknown => {
+  const interruptionOf = (operation: DataOperation, signal: Signal): unknown => {
     if (signal?.aborted !== true) return closing === undefined ? aborted(operation) : closed(operation)
     // The signals of old AbortController packages have no reason.
     const { reason = new DOMException("This operation was aborted", "AbortError") } = signal
@@ -123,13 +129,13 @@ export const make = (buildServices: BuildServices) => {
     }
   }
 
-  const errorOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Signal): unknown =>
+  const errorOf = (cause: Cause.Cause<unknown>, operation: DataOperation, signal: Signal): unknown =>
     Cause.isInterruptedOnly(cause)
       ? interruptionOf(operation, signal)
       : asConfigurationError(Cause.originalError(Cause.squash(cause)))
 
   const run = async <A>(
-    operation: Operation,
+    operation: DataOperation,
     { signal, timeout }: CallLimits,
     effect: Effect.Effect<A, unknown, NutritionAdvisor>
   ): Promise<A> => {
