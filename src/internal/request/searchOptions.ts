@@ -54,7 +54,7 @@ const isIterator = <A>(input: Iterable<A> | object): input is IterableIterator<A
 const arrayOfIterator = <A, Input extends object>(input: Iterable<A> | Input): ReadonlyArray<A> | Iterable<A> | Input =>
   isIterator<A>(input) ? Array.from(input) : input
 
-const repeatable = (options: SearchOptions): SearchOptions => ({
+const withoutIterators = (options: SearchOptions): SearchOptions => ({
   ...options,
   ...options.urlParams && { urlParams: arrayOfIterator(options.urlParams) },
   ...options.headers && { headers: arrayOfIterator(options.headers) }
@@ -74,11 +74,11 @@ const withOptions = <Options>(read: (options: SearchOptions) => Options) =>
   }
 }
 
-/** Reads the options of a search at once, so that each run sends the same values. */
-export const withNormalizedOptions = withOptions(normalized)
+/** Reads the options of a search at once, into their normal form, so that each run sends the same values. */
+export const normalizeOptions = withOptions(normalized)
 
-/** Converts iterators to arrays, since they can't be read twice. The other options are passed on unchanged. */
-export const withRepeatableOptions = withOptions(repeatable)
+/** Passes the options of a search to another client. Iterators become arrays, since they can't be read twice; the rest is unchanged. */
+export const forwardOptions = withOptions(withoutIterators)
 
 type Comparable = string | number | boolean | null
 
