@@ -3,40 +3,15 @@ import type { UrlParams } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { NutritionAdvisor, SearchCache } from "effect-nutrition-advisor"
-import type { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
 import { arranged } from "../support/doubles/arranged.js"
+import { rows, together } from "../support/doubles/searchOptions.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { requestsOf, respondAlways } from "../support/doubles/simulator.js"
+import { requests, requestsOf, respondAlways } from "../support/doubles/simulator.js"
 
 const test = arranged(NutritionAdvisor.NutritionAdvisor, advisor())
 
 const sent = requestsOf("search")
-
-type Options = NutritionAdvisor.SearchOptions
-
-interface Row<Name extends keyof Options> {
-  /** Two different values. Each call creates new objects, so that SearchCache can't recognize a value by its identity. */
-  readonly values: () => readonly [one: NonNullable<Options[Name]>, other: NonNullable<Options[Name]>]
-  /** The part of a request that depends on the option. */
-  readonly received: (request: Simulator.SeenRequest) => unknown
-  /** What the service receives for the two values. */
-  readonly expected: readonly [one: unknown, other: unknown]
-}
-
-/** The compiler asks for a row for a new option. */
-const rows: { readonly [Name in keyof Options]-?: Row<Name> } = {
-  urlParams: {
-    values: () => [{ page: 2 }, { page: 3 }],
-    received: ({ query }) => query,
-    expected: ["term=oats&page=2", "term=oats&page=3"]
-  },
-  headers: {
-    values: () => [{ "x-tenant": "a" }, { "x-tenant": "b" }],
-    received: ({ headers }) => headers["x-tenant"],
-    expected: ["a", "b"]
-  }
-}
 
 it.each(Object.keys(rows))("README: the options of a search include %s", (name) => {
   expect(/Each search accepts ([^.]*)\./.exec(read("README.md"))?.[1]).toContain(`\`${name}\``)
@@ -55,6 +30,20 @@ test.each(Object.entries(rows))(
   },
   cached
 )
+
+test("options of a search: all are sent together, also if serviceIdHeader is set", function*({ search }) {
+  yield* respondAlways("search", { status: 200, body: { results: [] } })
+  for (const options of [together(0), together(1)]) yield* search("oats", options)
+  const received = yield* sent
+  for (const row of Object.values(rows)) expect(received.map(row.received)).toEqual(row.expected)
+}, advisor({ serviceIdHeader: "X-Id" }, { serviceIdHeader: "X-Id" }))
+
+const invalid = Object.entries(rows).flatMap(([name, { invalid }]) => invalid.map((value) => ({ [name]: value })))
+
+test.each(invalid)("options of a search: nothing is sent if one is invalid: %j", function*(options, { search }) {
+  expect(yield* Effect.flip(search("oats", options))).toMatchObject({ _tag: "BadRequest" })
+  expect(yield* requests).toEqual([])
+})
 
 test.each<readonly [title: string, urlParams: UrlParams.Input, query: string]>([
   ["null is left out", { limit: null, page: 1 }, "&page=1"],

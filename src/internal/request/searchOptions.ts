@@ -3,11 +3,17 @@ import * as Headers from "@effect/platform/Headers"
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
 import type * as Url from "../http/url.js"
 
+/** An option that may be Redacted is a secret, so it always is in its normal form. */
+type NormalForm<Option> = [Extract<Option, Redacted.Redacted>] extends [never] ? Option : Redacted.Redacted | undefined
+
+type NormalForms = { readonly [Name in keyof SearchOptions]-?: NormalForm<SearchOptions[Name]> }
+
 /** Every option of a search in one form, however the caller wrote it. */
-export interface NormalizedOptions extends Record<keyof SearchOptions, unknown> {
+export interface NormalizedOptions extends NormalForms {
   readonly urlParams: Url.Pairs
   readonly headers: Headers.Headers | undefined
 }

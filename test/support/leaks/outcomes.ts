@@ -2,6 +2,7 @@
 import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Effect, Redacted, Schema, Stream } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import * as SearchOptions from "../doubles/searchOptions.js"
 import { tokenRoutes } from "../doubles/tokenRoutes.js"
 import type { Reply } from "./LocalService.js"
 import * as Replies from "./replies.js"
@@ -23,13 +24,7 @@ export interface Outcome {
 
 export const search = NutritionAdvisor.search("apple")
 
-/** Every option of a search, with a secret in it. The compiler asks for a new one. */
-const searchOptions: Required<NutritionAdvisor.SearchOptions> = {
-  urlParams: { customer: Secrets.searchOption },
-  headers: { "x-customer": Secrets.searchOption }
-}
-
-const searchWithOptions = NutritionAdvisor.search("apple", searchOptions)
+const searchWithOptions = NutritionAdvisor.search("apple", SearchOptions.together(0))
 
 const execute = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
@@ -74,6 +69,12 @@ const ofTokenRoutes: ReadonlyArray<Outcome> = tokenRoutes.map(({ name }) => ({
   token: Replies.reset,
   options: { tokenRoute: name },
   end: "TransportError Aborted"
+}))
+
+const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(SearchOptions.rows).map(([name, { invalid }]) => ({
+  title: `a search whose option ${name} is invalid`,
+  program: NutritionAdvisor.search("apple", { [name]: invalid[0] }),
+  end: "BadRequest"
 }))
 
 const withResponse: ReadonlyArray<Outcome> = [
@@ -205,4 +206,12 @@ const interrupted: ReadonlyArray<Outcome> = [
   { title: "an interrupted request", data: Replies.hang, program: plan }
 ].map((outcome) => ({ ...outcome, isInterrupted: true, end: "Interrupted" }))
 
-export const outcomes = [...ofResponses, ...withResponse, ...failures, ...malformed, ...interrupted, ...ofTokenRoutes]
+export const outcomes = [
+  ...ofResponses,
+  ...withResponse,
+  ...failures,
+  ...malformed,
+  ...interrupted,
+  ...ofSearchOptions,
+  ...ofTokenRoutes
+]

@@ -1,0 +1,48 @@
+/** Values of each option of a search, for tests of every option. Some contain a marker that the leak tests look for. */
+import type { Redacted } from "effect"
+import type { NutritionAdvisor } from "effect-nutrition-advisor"
+import type { Simulator } from "effect-nutrition-advisor/testing"
+import { searchOption as marker } from "../leaks/secrets.js"
+
+type Options = NutritionAdvisor.SearchOptions
+
+/** An option that can be a string must reject a blank one. */
+type Blank<Value> = string extends Value ? readonly [blank: " "] : readonly []
+
+/** A number can't contain the marker. */
+type Received<Value> = Value extends boolean | number ? string : `${string}${typeof marker}`
+
+interface Row<Value> {
+  /** Whether its values are secrets. If so, the type of the option includes Redacted. */
+  readonly isSecret: Redacted.Redacted extends Value ? true : false
+  /** Two valid values. Each call creates new objects, so that SearchCache can't recognize a value by its identity. */
+  readonly values: () => readonly [withMarker: Value, other: Value]
+  /** The part of a request that depends on the option. */
+  readonly received: (request: Simulator.SeenRequest) => unknown
+  /** What the service receives for the two values. */
+  readonly expected: readonly [withMarker: Received<Value>, other: string]
+  /** Values for which nothing is sent. The error must not contain the marker. */
+  readonly invalid: readonly [withMarker: Value, ...Blank<Value>]
+}
+
+/** The compiler demands a row for a new option. */
+export const rows: { readonly [Name in keyof Options]-?: Row<NonNullable<Options[Name]>> } = {
+  urlParams: {
+    isSecret: false,
+    values: () => [{ customer: marker }, { customer: "b" }],
+    received: ({ query }) => new URLSearchParams(query).get("customer"),
+    expected: [marker, "b"],
+    invalid: [{ customer: `${marker}\ud800` }]
+  },
+  headers: {
+    isSecret: false,
+    values: () => [{ "x-customer": marker }, { "x-customer": "b" }],
+    received: ({ headers }) => headers["x-customer"],
+    expected: [marker, "b"],
+    invalid: [{ "x-customer": `${marker}\r\n` }]
+  }
+}
+
+/** All options in one search, each with the first or the second of its values. */
+export const together = (index: 0 | 1): Options =>
+  Object.fromEntries(Object.entries(rows).map(([name, { values }]) => [name, values()[index]]))
