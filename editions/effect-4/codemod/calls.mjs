@@ -98,6 +98,8 @@ export const calls = {
     `${ns}.optionalKey(${from}).pipe(${ns}.decodeTo(${ns}.optionalKey(${to}), ${
       file.local("effect/SchemaTransformation")
     }.transformOptional(${options})))`,
+  "effect/Schema#optionalWith": ({ args: [schema, options], ns }) =>
+    options === `{ as: "Option", nullable: true }` ? `${ns}.OptionFromOptionalNullOr(${schema})` : undefined,
   "effect/Schema#pattern": checked("isPattern"),
   "effect/Schema#positive": checked("isGreaterThan", "0"),
   "effect/Schema#transform": transformed("transform"),

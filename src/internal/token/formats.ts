@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
+import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "../../AccessToken.js"
@@ -23,13 +24,28 @@ const Seconds = Schema.Union(Schema.Number, Schema.NumberFromString).pipe(
   Schema.filter((seconds) => flooredMillis(seconds) > 0)
 )
 
+type Fields = ConstructorParameters<typeof AccessToken>[0]
+
+/** The fields of a token that are the same for all replicas. */
+type SharedField = Exclude<keyof Fields, "isFromPeer" | "tokenType">
+
+/** The shared fields that contain neither a secret nor a number. */
+type TextField = {
+  [Name in SharedField]: Fields[Name] extends Redacted.Redacted<string> | number | Option.Option<number> ? never : Name
+}[SharedField]
+
+const Text = Schema.optionalWith(Schema.String, { as: "Option", nullable: true })
+
+/** The fields with text that the service chooses, which have the same names in the token and in both of its formats. */
+const texts = { scope: Text } satisfies Readonly<Record<TextField, typeof Text>>
+
 /** The token response (SERVICE.md section 2). Its parse errors contain secrets, so only the name of a field leaves this file. */
 const TokenResponse = Schema.Struct({
   access_token: Schema.Redacted(HeaderToken),
   expires_in: Seconds,
   token_type: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.pattern(/^bearer$/i)))),
-  scope: Schema.optional(Schema.NullOr(Schema.String)),
-  customer_id: Schema.optional(Schema.Unknown)
+  customer_id: Schema.optional(Schema.Unknown),
+  ...texts
 })
 
 const decodeResponse = Schema.decodeUnknown(TokenResponse)
@@ -81,22 +97,18 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
     // The option `serviceId` may have replaced the identifier of the response, which is a secret all the same.
     const secrets = [key, response.access_token, id, ...Option.toArray(yield* Effect.option(responseId))]
 
-    /** Free text of the service may be printed, so it must not repeat a secret. */
-    const printable = (text: string | null | undefined) =>
-      Option.filter(Option.fromNullable(text), (text) => !secrets.some(isRepeatedIn(text)))
+    /** Text of the service may be printed, so it must not repeat a secret. */
+    const isPrintable = (text: string) => !secrets.some(isRepeatedIn(text))
 
     return new AccessToken({
       value: response.access_token,
       serviceId: id,
       tokenType: "Bearer",
-      scope: printable(response.scope),
       receivedAt,
-      expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), longestLife)
+      expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), longestLife),
+      ...Record.map(texts, (_, name) => Option.filter(response[name], isPrintable))
     })
   })
-
-/** The fields of a token that are the same for all replicas. */
-type SharedField = Exclude<keyof ConstructorParameters<typeof AccessToken>[0], "isFromPeer" | "tokenType">
 
 const HeaderValue = Schema.String.pipe(Schema.filter(isHeaderValue))
 
@@ -104,20 +116,20 @@ const Shared = Schema.Struct(
   {
     value: Schema.Redacted(HeaderValue),
     serviceId: Schema.Redacted(HeaderValue),
-    scope: Schema.OptionFromNullOr(Schema.String),
     receivedAt: Schema.JsonNumber,
-    expiresAt: Schema.JsonNumber
+    expiresAt: Schema.JsonNumber,
+    ...texts
   } satisfies Readonly<Record<SharedField, unknown>>
 )
 
 /** Encodes a token for other replicas. The result contains its secrets. It doesn't check the token: replicas that decode it do. */
-export const toJson = ({ expiresAt, receivedAt, scope, serviceId, value }: AccessToken): string => {
+export const toJson = (token: AccessToken): string => {
   const fields = {
-    value: Redacted.value(value),
-    serviceId: Redacted.value(serviceId),
-    scope: Option.getOrNull(scope),
-    receivedAt,
-    expiresAt
+    value: Redacted.value(token.value),
+    serviceId: Redacted.value(token.serviceId),
+    receivedAt: token.receivedAt,
+    expiresAt: token.expiresAt,
+    ...Record.map(texts, (_, name) => Option.getOrNull(token[name]))
   } satisfies typeof Shared.Encoded & Readonly<Record<SharedField, unknown>>
   return JSON.stringify(fields)
 }
