@@ -1,10 +1,11 @@
 import { inspect } from "node:util"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Effect, FastCheck, Option, Redacted, Ref } from "effect"
+import { Clock, Effect, FastCheck, Option, Record, Redacted, Ref } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { texts } from "../../src/internal/token/formats.js"
 import { LicenseKey } from "../../src/internal/token/licenseKey.js"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -152,31 +153,31 @@ describe("token response: customer_id", () => {
   )
 })
 
-describe("token response: scope", () => {
+describe.each(Record.keys(texts))("token response: %s", (field) => {
   test.each([
-    ["a scope is kept", "read:search", Option.some("read:search")],
-    ["a missing scope is accepted", undefined, Option.none()],
-    ["a scope of null is accepted", null, Option.none()]
-  ])("%s", function*([, scope, expected]) {
-    expect((yield* exchanged(response({ scope }))).scope).toEqual(expected)
+    ["a string is kept", "read:search", Option.some("read:search")],
+    ["a missing value is accepted", undefined, Option.none()],
+    ["null is accepted", null, Option.none()]
+  ])("%s", function*([, value, expected]) {
+    expect((yield* exchanged(response({ [field]: value })))[field]).toEqual(expected)
   })
 
-  test("a scope that is not a string is rejected", () =>
-    refused(response({ scope: ["read:search"] }), "Schema", "scope"))
+  test("a value that is not a string is rejected", () =>
+    refused(response({ [field]: ["read:search"] }), "Schema", field))
 
-  test("a scope is dropped if it contains the token, the key or the identifier, even encoded", function*() {
+  test("a string is dropped if it contains the token, the key or the identifier, even encoded", function*() {
     const secrets = [fields.access_token, Redacted.value(Simulator.licenseKey), "id/1", "id%2f1", "ID%2F1"]
     const kept = yield* Effect.forEach(
       secrets,
-      (secret) => exchanged(response({ scope: `read:${secret}`, customer_id: "id/1" }))
+      (secret) => exchanged(response({ [field]: `read:${secret}`, customer_id: "id/1" }))
     )
-    expect(kept.map(({ scope }) => scope)).toEqual(secrets.map(() => Option.none()))
+    expect(kept.map((token) => token[field])).toEqual(secrets.map(() => Option.none()))
   })
 
-  test("a scope is dropped if it contains the identifier that the option serviceId overrides", function*() {
-    const scoped = response({ scope: "read:customer-1", customer_id: "customer-1" })
-    const token = yield* exchanged(scoped, { serviceId: Redacted.make("configured") })
-    expect(token.scope).toEqual(Option.none())
+  test("a string is dropped if it contains the identifier that the option serviceId overrides", function*() {
+    const repeating = response({ [field]: "read:customer-1", customer_id: "customer-1" })
+    const token = yield* exchanged(repeating, { serviceId: Redacted.make("configured") })
+    expect(token[field]).toEqual(Option.none())
   })
 })
 

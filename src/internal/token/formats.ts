@@ -37,7 +37,7 @@ type TextField = {
 const Text = Schema.optionalWith(Schema.String, { as: "Option", nullable: true })
 
 /** The fields with text that the service chooses, which have the same names in the token and in both of its formats. */
-const texts = { scope: Text } satisfies Readonly<Record<TextField, typeof Text>>
+export const texts = { scope: Text } satisfies Readonly<Record<TextField, typeof Text>>
 
 /** The token response (SERVICE.md section 2). Its parse errors contain secrets, so only the name of a field leaves this file. */
 const TokenResponse = Schema.Struct({

@@ -1,7 +1,8 @@
 /** Every way in which a search, a request or an exchange can end. */
 import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
-import { Effect, Redacted, Schema, Stream } from "effect"
+import { Effect, Record, Redacted, Schema, Stream } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { texts } from "../../../src/internal/token/formats.js"
 import * as SearchOptions from "../doubles/searchOptions.js"
 import { tokenRoutes } from "../doubles/tokenRoutes.js"
 import type { Reply } from "./LocalService.js"
@@ -94,11 +95,11 @@ const withResponse: ReadonlyArray<Outcome> = [
     program: Effect.flatMap(plan, HttpClientResponse.filterStatus((status) => status === 201)),
     end: "ResponseError StatusCode"
   },
-  {
-    title: "a token call whose scope repeats the token",
-    token: Replies.tokenReplyWith({ scope: `read:${Secrets.token}` }),
+  ...Record.keys(texts).map((field) => ({
+    title: `a token call whose ${field} repeats the token`,
+    token: Replies.tokenReplyWith({ [field]: `read:${Secrets.token}` }),
     end: "Success"
-  },
+  })),
   {
     title: "a response with an observed header",
     data: Replies.echoing(500, { "x-request-id": "request-1" }),
