@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Equal, FastCheck, Option, Record, Redacted } from "effect"
 import { AccessToken } from "effect-nutrition-advisor"
 import * as Seal from "../../src/internal/shared/seal.js"
+import type { SharedField } from "../../src/internal/token/formats.js"
 import { test } from "../support/doubles/arranged.js"
 
 const identity = ["https://advisor.example", "/v2/token/{key}", ""]
@@ -26,7 +27,7 @@ const fields = {
   scope: FastCheck.option(FastCheck.string({ unit: "binary" }), { nil: undefined }),
   receivedAt: millis,
   expiresAt: millis
-} satisfies Readonly<Record<keyof Parameters<typeof AccessToken.make>[0], unknown>>
+} satisfies Readonly<Record<SharedField, unknown>>
 
 const given = FastCheck.record(fields)
 

@@ -27,7 +27,7 @@ const Seconds = Schema.Union(Schema.Number, Schema.NumberFromString).pipe(
 type Fields = ConstructorParameters<typeof AccessToken>[0]
 
 /** The fields of a token that are the same for all replicas. */
-type SharedField = Exclude<keyof Fields, "isFromPeer" | "tokenType">
+export type SharedField = Exclude<keyof Fields, "isFromPeer" | "tokenType">
 
 /** The shared fields that contain neither a secret nor a number. */
 type TextField = {
