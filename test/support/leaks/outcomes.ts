@@ -57,20 +57,17 @@ const responses: ReadonlyArray<readonly [title: string, reply: Reply, end: strin
 const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, end]) => {
   const followed = end.endsWith("Redirect") ? { end, clientName: "fetch" } : { end }
   return [
-    { title: `a token call that gets ${title}`, token: reply, ...followed },
+    ...tokenRoutes.map(({ name }) => ({
+      title: `a token call at the route ${name} that gets ${title}`,
+      token: reply,
+      options: { tokenRoute: name },
+      ...followed
+    })),
     { title: `a search that gets ${title}`, data: reply, ...followed },
     { title: `a search with options that gets ${title}`, data: reply, program: searchWithOptions, ...followed },
     { title: `a request that gets ${title}`, data: reply, program: plan, ...followed }
   ]
 })
-
-/** The error of the client contains the request. */
-const ofTokenRoutes: ReadonlyArray<Outcome> = tokenRoutes.map(({ name }) => ({
-  title: `a token call at the route ${name} whose connection is reset`,
-  token: Replies.reset,
-  options: { tokenRoute: name },
-  end: "TransportError Aborted"
-}))
 
 const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(SearchOptions.rows).map(([name, { invalid }]) => ({
   title: `a search whose option ${name} is invalid`,
@@ -79,7 +76,11 @@ const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(SearchOptions.row
 }))
 
 const withResponse: ReadonlyArray<Outcome> = [
-  { title: "a search that succeeds", end: "Success" },
+  ...tokenRoutes.map(({ name }) => ({
+    title: `a search with a token from the route ${name}`,
+    options: { tokenRoute: name },
+    end: "Success"
+  })),
   { title: "a search with options that succeeds", program: searchWithOptions, end: "Success" },
   { title: "a search after a renewal", data: Replies.inTurn(Replies.echoing(403), Replies.found), end: "Success" },
   { title: "a request whose response is printed", data: Replies.planReply, program: plan, end: "Success" },
@@ -207,12 +208,4 @@ const interrupted: ReadonlyArray<Outcome> = [
   { title: "an interrupted request", data: Replies.hang, program: plan }
 ].map((outcome) => ({ ...outcome, isInterrupted: true, end: "Interrupted" }))
 
-export const outcomes = [
-  ...ofResponses,
-  ...withResponse,
-  ...failures,
-  ...malformed,
-  ...interrupted,
-  ...ofSearchOptions,
-  ...ofTokenRoutes
-]
+export const outcomes = [...ofResponses, ...withResponse, ...failures, ...malformed, ...interrupted, ...ofSearchOptions]
