@@ -5,7 +5,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
 
-const tokenRoute = `/v2/token-cache/unified/oauth/token/${Redacted.value(Simulator.licenseKey)}`
+const exchangePath = `/v2/token-cache/unified/oauth/token/${Redacted.value(Simulator.licenseKey)}`
 
 const send = (method: "GET" | "POST", path: string) =>
   HttpClientRequest.make(method)(Simulator.baseUrl + path).pipe(
@@ -15,7 +15,7 @@ const send = (method: "GET" | "POST", path: string) =>
 
 const statusOf = (method: "GET" | "POST", path: string) => Effect.map(send(method, path), ({ status }) => status)
 
-const exchange = statusOf("POST", tokenRoute)
+const exchange = statusOf("POST", exchangePath)
 
 const test = arranged(Simulator.Simulator, Simulator.layerHttpClient({ controls: true }))
 
@@ -74,7 +74,7 @@ test("simulator controls: calls of the controls are neither counted nor recorded
 
 test("simulator controls: token-lifetime sets the lifetime of new tokens", function*() {
   yield* send("POST", "/simulator/token-lifetime?seconds=30.5")
-  const { text } = yield* send("POST", tokenRoute)
+  const { text } = yield* send("POST", exchangePath)
   expect(JSON.parse(text).expires_in).toBe(30.5)
 })
 

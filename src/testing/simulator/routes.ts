@@ -1,14 +1,18 @@
 import * as Effect from "effect/Effect"
+import { tokenPaths } from "../../internal/settings/settings.js"
 import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest } from "../Simulator.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 
-const tokenRoute = "/token-cache/(?:nutrition-advisor/oauth/(?:licence|token)|unified/oauth/token)/"
+const tokenRoutes = Object.values(tokenPaths).map((path) => ({
+  path,
+  exact: new RegExp(`^${path.replace("{key}", "([^/]+)")}$`),
+  /** Matches below any prefix, because a client with a wrong base URL also sends its key. */
+  anywhere: new RegExp(`${path.replace("{key}", ".+")}$`)
+}))
 
-const exchangePath = new RegExp(`^/v2${tokenRoute}([^/]+)$`)
-
-const isExchange = (path: string) => exchangePath.test(path)
+const isTokenPath = (path: string) => tokenRoutes.some(({ exact }) => exact.test(path))
 
 /** What a request is for. */
 export interface Destination {
@@ -25,7 +29,7 @@ const complaintAbout = (entry: string, controls: boolean): string | undefined =>
   if (path === undefined) {
     return "must be an uppercase method, a space and a path without a query, such as \"GET /v2/plan\""
   }
-  if (isExchange(path)) return "is a token route: set its responses with provoke, respondNext or respondAlways"
+  if (isTokenPath(path)) return "is a token route: set its responses with provoke, respondNext or respondAlways"
   if (/[{}*]|\/:/.test(path)) return "is a pattern: add one entry for each exact path"
   return controls && /^\/simulator(\/|$)/.test(path) ? "belongs to the controls: choose another path" : undefined
 }
@@ -47,7 +51,7 @@ const controlOf = (path: string, pathname: string): string | undefined =>
 
 export const destinationOf = ({ controls = false, pathPrefix = "" }: Options, pathname: string): Destination => {
   const path = pathname.startsWith(pathPrefix) ? pathname.slice(pathPrefix.length) : undefined
-  const operation = isExchange(path ?? "") ? "token" : path === searchPath ? "search" : "request"
+  const operation = isTokenPath(path ?? "") ? "token" : path === searchPath ? "search" : "request"
   return { operation, path, control: controls ? controlOf(path ?? "", pathname) : undefined }
 }
 
@@ -63,10 +67,10 @@ const decoded = (segment: string): string | undefined => {
 }
 
 /** Returns the license key of an exchange, or undefined if it is malformed. What this reads, `withoutKeys` must hide. */
-export const keyOf = ({ path }: KeyPlaces): string | undefined => decoded(exchangePath.exec(path)?.[1] ?? "")
-
-/** Matches any prefix, because a client with a wrong base URL also sends its key. */
-const behindTokenRoute = new RegExp(`^(.*${tokenRoute}).+$`)
+export const keyOf = ({ path }: KeyPlaces): string | undefined => {
+  const [, key = ""] = tokenRoutes.flatMap(({ exact }) => exact.exec(path) ?? [])
+  return decoded(key)
+}
 
 /**
  * Replaces what may be a license key with `{key}`: known keys in the path, whatever follows a token route, and, if the request
@@ -77,8 +81,9 @@ export const withoutKeys = (
   licenseKeys: ReadonlySet<string>,
   mayExchange: boolean
 ): KeyPlaces => {
-  const shown = path.replace(behindTokenRoute, "$1{key}").split("/").map((segment) =>
-    licenseKeys.has(decoded(segment) ?? segment) ? "{key}" : segment
-  ).join("/")
+  const shown = tokenRoutes.reduce((text, route) => text.replace(route.anywhere, route.path), path)
+    .split("/")
+    .map((segment) => licenseKeys.has(decoded(segment) ?? segment) ? "{key}" : segment)
+    .join("/")
   return { ...others, path: mayExchange ? shown.replace(/[^/]+\/*$/, "{key}") : shown }
 }
