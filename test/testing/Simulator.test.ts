@@ -120,6 +120,8 @@ const yogurt = {
 
 const secret = encodeURIComponent("a real/key")
 
+const form: Call = { body: HttpBody.text(`k=${secret}`, "application/x-www-form-urlencoded") }
+
 const bearer: Call = { headers: { authorization: "Bearer x" } }
 
 const places = [
@@ -303,6 +305,23 @@ describe.each(places)("Simulator %s", (_, simulated) => {
         expect(seen.map(({ path }) => path)).toEqual([shown])
       }).pipe(Effect.provide(simulated(options)))
   )
+
+  live.each<readonly [what: string, path: string, Call, query: string, body: string]>([
+    ["the query of an exchange", `${licenceRoute}/x?k=${secret}`, {}, "k={key}", ""],
+    ["the body of an exchange", `${licenceRoute}/x`, form, "", "k={key}"],
+    ["the query of an exchange with a token", `${licenceRoute}/x?k=${secret}`, bearer, "k={key}", ""],
+    ["the body of a request for an unknown route", "/v2/token", form, "", "k={key}"]
+  ])("simulator requests: a license key in %s is hidden", function*([, path, call, query, body], { requests }) {
+    yield* send("POST", path, call)
+    const [seen] = yield* requests
+    expect([seen?.query, new TextDecoder().decode(seen?.body)]).toEqual([query, body])
+  }, simulated({ licenseKeys: ["a real/key"] }))
+
+  live("simulator routes: an entry gets a query and a body that contain a license key", function*() {
+    const call = { ...authorizedBy(yield* exchange), body: HttpBody.text(`${key} eggs`) }
+    expect(yield* send("POST", "/v2/meals", call)).toMatchObject({ body: `${key} eggs` })
+    expect((yield* send("GET", `/v2/plan?k=${key}`, authorizedBy(yield* exchange))).body).toContain(`"k=${key}"`)
+  }, simulated({ routes }))
 
   live("simulator: respondAlways applies after respondNext, until it is removed", function*(simulator) {
     const token = yield* exchange

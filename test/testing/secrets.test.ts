@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { FastCheck } from "effect"
+import { Either, FastCheck } from "effect"
 import { withoutSecrets } from "../../src/testing/simulator/secrets.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { start, tokenPath } from "../support/doubles/WatchedSimulator.js"
@@ -54,6 +54,14 @@ it("simulator secrets: a string without a secret is unchanged", () => {
   }
 })
 
+it("simulator secrets: they are replaced without Buffer, as in Workers", () => {
+  const { Buffer: kept } = globalThis
+  Reflect.deleteProperty(globalThis, "Buffer")
+  const shown = Either.try(() => withoutSecrets("c%2D1 %C3%BC", known(), sent))
+  globalThis.Buffer = kept
+  expect(shown).toEqual(Either.right("{id} ü"))
+})
+
 it("simulator secrets: all are hidden, in any encoding and context", () => {
   FastCheck.assert(
     FastCheck.property(
@@ -80,6 +88,7 @@ testLive(
     yield* send(`/v2/${token}/x?day=1`, { headers })
     yield* send(`/v2/plan?id=c%2D1&key=a%2fb+c`, { headers })
     yield* send(`${tokenPath}/somebody-elses-key`, { method: "POST" })
+    yield* send(`${tokenPath}/k?key=a%2fb+c`, { method: "POST" })
     yield* send(`/v2/${"x".repeat(1_000)}`)
     const routes = (yield* seen).flatMap((event) => event["route"] === undefined ? [] : [event["route"]])
     expect(routes).toEqual([
@@ -87,6 +96,7 @@ testLive(
       "/v2/{token}/x",
       "/v2/plan?id={id}&key={key}",
       `${tokenPath}/{key}`,
+      `${tokenPath}/{key}?key={key}`,
       `/v2/${"x".repeat(296)}…`
     ])
   }

@@ -1,12 +1,17 @@
 /** The secrets that a simulator knows. */
-interface KnownSecrets {
+export interface KnownSecrets {
   readonly licenseKeys: ReadonlySet<string>
   readonly customerIds: ReadonlySet<string>
   /** The beginning of each token. The numbers of its key and of the token follow. */
   readonly series: string
 }
 
-/** Removes percent-encoding, even if it was applied repeatedly. Each byte becomes a character, as in a server's path. */
+/** Each byte becomes a character, as in a server's path. Buffer would do this, but isn't available in every runtime. */
+export const textOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")
+
+const bytesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0))
+
+/** Removes percent-encoding, even if it was applied repeatedly. Each byte becomes a character, as in `textOf`. */
 const decoded = (text: string): string => {
   const once = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
   return once === text ? text : decoded(once)
@@ -22,14 +27,14 @@ const patternOf = (plain: string) => plain.replace(/[^\w ]/g, "\\$&").replaceAll
 export const withoutSecrets = (
   text: string,
   { customerIds, licenseKeys, series }: KnownSecrets,
-  sent: { readonly token: string; readonly id: string }
+  sent: { readonly token: string; readonly id: string } = { token: "", id: "" }
 ): string => {
   const plain = decoded(text)
   const secrets = [
     ...Array.from(licenseKeys, (secret) => ({ secret, mark: "{key}" })),
     ...Array.from([...customerIds, sent.id], (secret) => ({ secret, mark: "{id}" })),
     { secret: sent.token, mark: "{token}" }
-  ].map(({ mark, secret }) => ({ mark, secret: decoded(Buffer.from(secret).toString("latin1")) }))
+  ].map(({ mark, secret }) => ({ mark, secret: decoded(textOf(new TextEncoder().encode(secret))) }))
   // The longest first: one secret may begin with another.
   const findable = secrets
     .filter(({ secret }) => secret !== "" && secret.length <= plain.length)
@@ -43,5 +48,5 @@ export const withoutSecrets = (
     expression,
     (...[, ...groups]) => patterns[groups.findIndex((group) => group !== undefined)]?.mark ?? ""
   )
-  return shown === plain ? text : Buffer.from(shown, "latin1").toString()
+  return shown === plain ? text : new TextDecoder().decode(bytesOf(shown))
 }

@@ -61,13 +61,14 @@ const requestOf = (
   const { headers, method } = incoming
   const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
   const authorization = Option.map(Headers.get(headers, "authorization"), Redacted.make)
+  const isData = operation !== "token" && Option.isSome(authorization)
   // Without a token and a body, it may be an exchange at a wrong address, and its path may contain the license key.
-  const mayExchange = method === "POST" && places.body.length === 0 && operation === "request" &&
-    Option.isNone(authorization) && options.routes?.[`POST ${path}`] === undefined
+  const mayExchange = method === "POST" && places.body.length === 0 && operation === "request" && !isData &&
+    options.routes?.[`POST ${path}`] === undefined
   return {
     operation,
     method,
-    ...withoutKeys(places, tokens.licenseKeys, mayExchange),
+    ...withoutKeys(places, tokens, { isData, mayExchange }),
     headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
     authorization,
     serviceId: Option.map(Headers.get(headers, serviceIdHeader), Redacted.make),

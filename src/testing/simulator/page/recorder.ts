@@ -34,7 +34,7 @@ export const recorder = (events: Events): Recorder => ({
         const sent = { token: valueOf(authorization).replace(/^bearer +/i, ""), id: valueOf(serviceId) }
         // The query is shown only if it contains a secret, because that is a mistake in the client.
         const shown = withoutSecrets(query, tokens, sent)
-        const route = withoutSecrets(path, tokens, sent) + (shown === query ? "" : `?${shown}`)
+        const route = withoutSecrets(path, tokens, sent) + (/\{(?:key|token|id)\}/.test(shown) ? `?${shown}` : "")
         events.add({
           at,
           operation,
