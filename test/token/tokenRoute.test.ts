@@ -7,7 +7,7 @@ import { advisorOver } from "../support/doubles/advisorOver.js"
 import { test, testLive } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { requestsOf } from "../support/doubles/simulator.js"
+import { requests } from "../support/doubles/simulator.js"
 import { tokenRoutes } from "../support/doubles/tokenRoutes.js"
 import { clients } from "../support/leaks/clients.js"
 import * as LocalService from "../support/leaks/LocalService.js"
@@ -18,17 +18,19 @@ import * as Secrets from "../support/leaks/secrets.js"
 const licenseKey = Redacted.make(Secrets.key)
 
 describe.each(tokenRoutes)("token route $name", ({ body, contentType, name: tokenRoute, path }) => {
-  test.each<readonly [title: string, accepted: string, end: string]>([
-    ["issues a token for its license key", Secrets.key, "Success"],
-    ["rejects another license key", "another-key", "BadRequest"]
-  ])("the simulator %s, and records the exchange without the key", function*([, accepted, end]) {
-    const simulated = advisor({ licenseKey, tokenRoute }, { licenseKeys: [accepted] })
-    const [exit, recorded] = yield* Effect.provide(
-      Effect.all([Effect.exit(NutritionAdvisor.search("oats")), requestsOf("token")]),
+  test.each<readonly [title: string, accepted: string, prefix: string, end: string]>([
+    ["issues a token for its license key", Secrets.key, "", "Success"],
+    ["rejects another license key", "another-key", "", "BadRequest"],
+    ["rejects an exchange below a wrong base URL", "another-key", "/api", "Forbidden KeyRejected"]
+  ])("the simulator %s, and records it without the key", function*([, accepted, prefix, end]) {
+    const baseUrl = Simulator.baseUrl + prefix
+    const simulated = advisor({ baseUrl, licenseKey, tokenRoute }, { licenseKeys: [accepted] })
+    const [exit, [exchange]] = yield* Effect.provide(
+      Effect.all([Effect.exit(NutritionAdvisor.search("oats")), requests]),
       simulated
     )
-    expect([describeExit(exit), ...recorded.map(({ path }) => path)]).toEqual([end, path])
-    expect(Secrets.shownIn(rendered(recorded))).toEqual([])
+    expect([describeExit(exit), exchange?.path]).toEqual([end, prefix + path])
+    expect(Secrets.shownIn(rendered(exchange))).toEqual([])
   })
 
   test("the simulator rejects an entry of `routes` at its path", function*() {
