@@ -58,8 +58,11 @@ describe.each(tokenRoutes)("token route $name", ({ body, contentType, name: toke
     expect(row).toContain(`"${tokenRoute}"`)
   })
 
-  it("SECURITY.md says in which part of its exchange the license key is", () => {
-    const [, parts] = /sent only in the ([\w\s]+) of the token exchange/.exec(read("SECURITY.md")) ?? []
+  it.each([
+    ["under Destination", /sent only in the ([\w\s]+) of the token exchange/],
+    ["in its table", /\| license key \| ([\w\s]+) of the token exchange \|/]
+  ])("SECURITY.md says %s in which part of its exchange the license key is", (_, sentence) => {
+    const [, parts] = sentence.exec(read("SECURITY.md")) ?? []
     const [part] = Object.entries({ path, body }).filter(([, text]) => text.includes("{key}")).map(([name]) => name)
     expect(parts?.split(/\s+/)).toContain(part)
   })
