@@ -6,7 +6,7 @@ import { type KnownSecrets, textOf, withoutSecrets } from "./secrets.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 
-const tokenRoutes = Object.values(tokenPaths).map((path) => ({
+const tokenRoutes = tokenPaths.map((path) => ({
   path,
   exact: new RegExp(`^${path.replace("{key}", "([^/]+)")}$`),
   /** Matches below any prefix, because a client with a wrong base URL also sends its key. */
