@@ -58,6 +58,10 @@ describe.each(tokenRoutes)("token route $name", ({ body, contentType, name: toke
     expect(row).toContain(`"${tokenRoute}"`)
   })
 
+  it("docs/SERVICE.md has its path", () => {
+    expect(read("docs/SERVICE.md")).toContain(path.replace("{key}", ""))
+  })
+
   it.each([
     ["under Destination", /sent only in the ([\w\s]+) of the token exchange/],
     ["in its table", /\| license key \| ([\w\s]+) of the token exchange \|/]

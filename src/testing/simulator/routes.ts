@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { tokenPaths } from "../../internal/settings/settings.js"
 import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest } from "../Simulator.js"
-import { type KnownSecrets, textOf, withoutSecrets } from "./secrets.js"
+import { type KnownSecrets, latin1Of, withoutSecrets } from "./secrets.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 
@@ -73,29 +73,29 @@ export const keyOf = ({ path }: KeyPlaces): string | undefined => {
   return decoded(key)
 }
 
-const withoutKnown = (bytes: Uint8Array, known: KnownSecrets): Uint8Array => {
-  const text = textOf(bytes)
+const withoutKnownSecrets = (bytes: Uint8Array, known: KnownSecrets): Uint8Array => {
+  const text = latin1Of(bytes)
   const shown = withoutSecrets(text, known)
   return shown === text ? bytes : new TextEncoder().encode(shown)
 }
 
 /**
  * Replaces what may be a license key with `{key}`: known keys in the path, whatever follows a token route, and, if the request
- * `mayExchange` a key at an unknown route, the last segment. Known keys in the query and the body are replaced, too, except in a data
- * request, whose route has to get what was sent.
+ * `mayHaveKeyInPath`, the last segment. Known keys in the query and the body are replaced, too, except in a data request, whose route has
+ * to get what was sent.
  */
 export const withoutKeys = (
   { body, path, query }: KeyPlaces,
   known: KnownSecrets,
-  { isData, mayExchange }: { readonly isData: boolean; readonly mayExchange: boolean }
+  { isData, mayHaveKeyInPath }: { readonly isData: boolean; readonly mayHaveKeyInPath: boolean }
 ): KeyPlaces => {
   const shown = tokenRoutes.reduce((text, route) => text.replace(route.anywhere, route.path), path)
     .split("/")
     .map((segment) => known.licenseKeys.has(decoded(segment) ?? segment) ? "{key}" : segment)
     .join("/")
   return {
-    path: mayExchange ? shown.replace(/[^/]+\/*$/, "{key}") : shown,
+    path: mayHaveKeyInPath ? shown.replace(/[^/]+\/*$/, "{key}") : shown,
     query: isData ? query : withoutSecrets(query, known),
-    body: isData ? body : withoutKnown(body, known)
+    body: isData ? body : withoutKnownSecrets(body, known)
   }
 }

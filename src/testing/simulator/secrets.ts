@@ -7,11 +7,11 @@ export interface KnownSecrets {
 }
 
 /** Each byte becomes a character, as in a server's path. Buffer would do this, but isn't available in every runtime. */
-export const textOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")
+export const latin1Of = (bytes: Uint8Array): string => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")
 
-const bytesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0))
+const bytesOfLatin1 = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0))
 
-/** Removes percent-encoding, even if it was applied repeatedly. Each byte becomes a character, as in `textOf`. */
+/** Removes percent-encoding, even if it was applied repeatedly. Each byte becomes a character, as in `latin1Of`. */
 const decoded = (text: string): string => {
   const once = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
   return once === text ? text : decoded(once)
@@ -34,7 +34,7 @@ export const withoutSecrets = (
     ...Array.from(licenseKeys, (secret) => ({ secret, mark: "{key}" })),
     ...Array.from([...customerIds, sent.id], (secret) => ({ secret, mark: "{id}" })),
     { secret: sent.token, mark: "{token}" }
-  ].map(({ mark, secret }) => ({ mark, secret: decoded(textOf(new TextEncoder().encode(secret))) }))
+  ].map(({ mark, secret }) => ({ mark, secret: decoded(latin1Of(new TextEncoder().encode(secret))) }))
   // The longest first: one secret may begin with another.
   const findable = secrets
     .filter(({ secret }) => secret !== "" && secret.length <= plain.length)
@@ -48,5 +48,5 @@ export const withoutSecrets = (
     expression,
     (...[, ...groups]) => patterns[groups.findIndex((group) => group !== undefined)]?.mark ?? ""
   )
-  return shown === plain ? text : new TextDecoder().decode(bytesOf(shown))
+  return shown === plain ? text : new TextDecoder().decode(bytesOfLatin1(shown))
 }

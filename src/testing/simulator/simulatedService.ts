@@ -63,12 +63,12 @@ const requestOf = (
   const authorization = Option.map(Headers.get(headers, "authorization"), Redacted.make)
   const isData = operation !== "token" && Option.isSome(authorization)
   // Without a token and a body, it may be an exchange at a wrong address, and its path may contain the license key.
-  const mayExchange = method === "POST" && places.body.length === 0 && operation === "request" && !isData &&
+  const mayHaveKeyInPath = method === "POST" && places.body.length === 0 && operation === "request" && !isData &&
     options.routes?.[`POST ${path}`] === undefined
   return {
     operation,
     method,
-    ...withoutKeys(places, tokens, { isData, mayExchange }),
+    ...withoutKeys(places, tokens, { isData, mayHaveKeyInPath }),
     headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
     authorization,
     serviceId: Option.map(Headers.get(headers, serviceIdHeader), Redacted.make),
