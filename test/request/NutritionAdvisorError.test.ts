@@ -214,8 +214,9 @@ describe("guards of errors", () => {
 
   it("ForbiddenReason: ops/alerts.yml has an alert, and says what to do, for each reason that an operator can act on", async () => {
     const rules = await readFile(new URL("../../ops/alerts.yml", import.meta.url), "utf8")
-    const ofOthers = ["KeyRejected", "BodyNotReplayable"]
-    const reasons = NutritionAdvisorError.ForbiddenReason.literals.filter((reason) => !ofOthers.includes(reason)).sort()
+    const withoutAlert = ["KeyRejected", "BodyNotReplayable"]
+    const reasons = NutritionAdvisorError.ForbiddenReason.literals.filter((reason) => !withoutAlert.includes(reason))
+      .sort()
     expect(/rejections_total\{outcome=~"(.*?)"/.exec(rules)?.[1]?.split("|").sort()).toEqual(reasons)
     expect(reasons.filter((reason) => !new RegExp(`\\d\\. ${reason}: `).test(rules))).toEqual([])
   })

@@ -18,7 +18,7 @@ import { warnAboutSecondLayer } from "./secondLayer.js"
 import * as Service from "./service.js"
 
 /** Adds the header of the customer identifier to those that the platform redacts in everything that it prints. */
-const withServiceId = ({ serviceIdHeader }: Settings.DataSettings) => (names: ReadonlyArray<string | RegExp>) =>
+const withServiceIdHeader = ({ serviceIdHeader }: Settings.DataSettings) => (names: ReadonlyArray<string | RegExp>) =>
   names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader]
 
 /** Creates the client over a TokenProvider. Until the scope is closed, the header of the customer identifier is redacted. */
@@ -28,7 +28,7 @@ export const fromTokens = (
   run: RunInBackground
 ): Effect.Effect<Context.Context<NutritionAdvisor>, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
-    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId(settings))
+    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceIdHeader(settings))
     return Context.make(NutritionAdvisor, yield* Service.make(settings, tokens, run))
   })
 
