@@ -6,8 +6,8 @@ import { searchOption as marker } from "../leaks/secrets.js"
 
 type Options = NutritionAdvisor.SearchOptions
 
-/** An option that can be a string must reject a blank one. */
-type Blank<Value> = string extends Value ? readonly [blank: " "] : readonly []
+/** An option that can be a string must reject blank ones. */
+type Blank<Value> = string extends Value ? readonly [blank: " ", empty: ""] : readonly []
 
 /** A number can't contain the marker. */
 type Received<Value> = Value extends boolean | number ? string : `${string}${typeof marker}`
