@@ -1,8 +1,10 @@
 import { existsSync, statSync } from "node:fs"
 import { join, posix } from "node:path"
 import { expect, it } from "@effect/vitest"
+import { Option } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { vi } from "vitest"
+import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { pages, programsOf, read, repository } from "../support/documents/blocks.js"
 import { makeImporter } from "../support/documents/importBlock.js"
 import { errors } from "../support/doubles/errors.js"
@@ -85,3 +87,12 @@ it("docs/errors.md: the table of Forbidden has a row for each reason", () => {
   const { literals } = NutritionAdvisorError.Forbidden.fields.reason
   expect(literals.filter((reason) => !rows.includes(reason))).toEqual([])
 })
+
+it.each(["docs/token-life.md", "docs/from-async-await.md"])(
+  "%s names each field of the status in \"Health checks\"",
+  (page) => {
+    const section = read(page).split(/^#+ /m).find((text) => text.startsWith("Health checks\n"))
+    const fields = Object.keys(tokenStatusOf(Option.none(), Option.none()))
+    expect(fields.filter((field) => !section?.includes(field))).toEqual([])
+  }
+)

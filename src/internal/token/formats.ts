@@ -24,20 +24,22 @@ const Seconds = Schema.Union(Schema.Number, Schema.NumberFromString).pipe(
   Schema.filter((seconds) => flooredMillis(seconds) > 0)
 )
 
-type Fields = ConstructorParameters<typeof AccessToken>[0]
+type TokenFields = ConstructorParameters<typeof AccessToken>[0]
 
 /** The fields of a token that are the same for all replicas. */
-export type SharedField = Exclude<keyof Fields, "isFromPeer" | "tokenType">
+export type SharedField = Exclude<keyof TokenFields, "isFromPeer" | "tokenType">
+
+type NoText = Redacted.Redacted<string> | number | Option.Option<number>
 
 /** The shared fields that contain neither a secret nor a number. */
 type TextField = {
-  [Name in SharedField]: Fields[Name] extends Redacted.Redacted<string> | number | Option.Option<number> ? never : Name
+  [Name in SharedField]: TokenFields[Name] extends NoText ? never : Name
 }[SharedField]
 
-const Text = Schema.optionalWith(Schema.String, { as: "Option", nullable: true })
+const OptionalText = Schema.optionalWith(Schema.String, { as: "Option", nullable: true })
 
 /** The fields with text that the service chooses, which have the same names in the token and in both of its formats. */
-export const texts = { scope: Text } satisfies Readonly<Record<TextField, typeof Text>>
+export const textFields = { scope: OptionalText } satisfies Readonly<Record<TextField, typeof OptionalText>>
 
 /** The token response (SERVICE.md section 2). Its parse errors contain secrets, so only the name of a field leaves this file. */
 const TokenResponse = Schema.Struct({
@@ -45,7 +47,7 @@ const TokenResponse = Schema.Struct({
   expires_in: Seconds,
   token_type: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.pattern(/^bearer$/i)))),
   customer_id: Schema.optional(Schema.Unknown),
-  ...texts
+  ...textFields
 })
 
 const decodeResponse = Schema.decodeUnknown(TokenResponse)
@@ -97,8 +99,8 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
     // The option `serviceId` may have replaced the identifier of the response, which is a secret all the same.
     const secrets = [key, response.access_token, id, ...Option.toArray(yield* Effect.option(responseId))]
 
-    /** Text of the service may be printed, so it must not repeat a secret. */
-    const isPrintable = (text: string) => !secrets.some(isRepeatedIn(text))
+    /** OptionalText of the service may be printed, so it must not repeat a secret. */
+    const repeatsNoSecret = (text: string) => !secrets.some(isRepeatedIn(text))
 
     return new AccessToken({
       value: response.access_token,
@@ -106,19 +108,19 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
       tokenType: "Bearer",
       receivedAt,
       expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), longestLife),
-      ...Record.map(texts, (_, name) => Option.filter(response[name], isPrintable))
+      ...Record.map(textFields, (_, name) => Option.filter(response[name], repeatsNoSecret))
     })
   })
 
 const HeaderValue = Schema.String.pipe(Schema.filter(isHeaderValue))
 
-const Shared = Schema.Struct(
+const SharedToken = Schema.Struct(
   {
     value: Schema.Redacted(HeaderValue),
     serviceId: Schema.Redacted(HeaderValue),
     receivedAt: Schema.JsonNumber,
     expiresAt: Schema.JsonNumber,
-    ...texts
+    ...textFields
   } satisfies Readonly<Record<SharedField, unknown>>
 )
 
@@ -129,12 +131,12 @@ export const toJson = (token: AccessToken): string => {
     serviceId: Redacted.value(token.serviceId),
     receivedAt: token.receivedAt,
     expiresAt: token.expiresAt,
-    ...Record.map(texts, (_, name) => Option.getOrNull(token[name]))
-  } satisfies typeof Shared.Encoded & Readonly<Record<SharedField, unknown>>
+    ...Record.map(textFields, (_, name) => Option.getOrNull(token[name]))
+  } satisfies typeof SharedToken.Encoded & Readonly<Record<SharedField, unknown>>
   return JSON.stringify(fields)
 }
 
-const decodeShared = Schema.decodeOption(Schema.parseJson(Shared))
+const decodeShared = Schema.decodeOption(Schema.parseJson(SharedToken))
 
 /** Decodes a token of another replica, or returns none. The parse errors contain secrets, so they are dropped. */
 export const fromJson = (json: string): Option.Option<AccessToken> =>

@@ -2,7 +2,7 @@
 import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Effect, Record, Redacted, Schema, Stream } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
-import { texts } from "../../../src/internal/token/formats.js"
+import { textFields } from "../../../src/internal/token/formats.js"
 import * as SearchOptions from "../doubles/searchOptions.js"
 import { tokenRoutes } from "../doubles/tokenRoutes.js"
 import type { Reply } from "./LocalService.js"
@@ -96,7 +96,7 @@ const withResponse: ReadonlyArray<Outcome> = [
     program: Effect.flatMap(plan, HttpClientResponse.filterStatus((status) => status === 201)),
     end: "ResponseError StatusCode"
   },
-  ...Record.keys(texts).map((field) => ({
+  ...Record.keys(textFields).map((field) => ({
     title: `a token call whose ${field} repeats the token`,
     token: Replies.tokenReplyWith({ [field]: `read:${Secrets.token}` }),
     end: "Success"
