@@ -13,7 +13,7 @@ type Blank<Value> = string extends Value ? readonly [blank: " ", empty: ""] : re
 type Received<Value> = Value extends boolean | number ? string : `${string}${typeof marker}`
 
 interface Row<Value> {
-  /** Whether its values are secrets. If so, the type of the option includes Redacted. */
+  /** Whether its values are secrets, which the simulator redacts. If so, the type of the option includes Redacted. */
   readonly isSecret: Redacted.Redacted extends Value ? true : false
   /** Two valid values. Each call creates new objects, so that SearchCache can't recognize a value by its identity. */
   readonly values: () => readonly [withMarker: Value, other: Value]
