@@ -32,7 +32,7 @@ interface Group {
   readonly interrupt: () => void
 }
 
-/** NaN is what `Number` makes of a missing variable. Effect would convert it to zero, and every call would time out at once. */
+/** `Number` returns NaN for a missing environment variable. Effect would convert it to zero, and every call would time out at once. */
 const isDuration = (value: unknown) => Option.isSome(Duration.decodeUnknown(value)) && !Number.isNaN(value)
 
 const limit = <A, R>(

@@ -99,7 +99,7 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
     // The option `serviceId` may have replaced the identifier of the response, which is a secret all the same.
     const secrets = [key, response.access_token, id, ...Option.toArray(yield* Effect.option(responseId))]
 
-    /** OptionalText of the service may be printed, so it must not repeat a secret. */
+    /** Text of the service may be printed, so it must not repeat a secret. */
     const repeatsNoSecret = (text: string) => !secrets.some(isRepeatedIn(text))
 
     return new AccessToken({
