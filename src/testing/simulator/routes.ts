@@ -6,12 +6,15 @@ import { type KnownSecrets, latin1Of, withoutSecrets } from "./secrets.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 
-const tokenRoutes = tokenPaths.map((path) => ({
-  path,
-  exact: new RegExp(`^${path.replace("{key}", "([^/]+)")}$`),
-  /** Matches below any prefix, because a client with a wrong base URL also sends its key. */
-  anywhere: new RegExp(`${path.replace("{key}", ".+")}$`)
-}))
+const tokenRoutes = tokenPaths.map((path) => {
+  const ending = path.replace("/v2", "")
+  return {
+    exact: new RegExp(`^${path.replace("{key}", "([^/]+)")}$`),
+    ending,
+    /** Matches below any prefix, because a client with a wrong base URL also sends its key. */
+    anywhere: new RegExp(`${ending.replace("{key}", ".+")}$`)
+  }
+})
 
 const isTokenPath = (path: string) => tokenRoutes.some(({ exact }) => exact.test(path))
 
@@ -89,7 +92,7 @@ export const withoutKeys = (
   known: KnownSecrets,
   { isData, mayHaveKeyInPath }: { readonly isData: boolean; readonly mayHaveKeyInPath: boolean }
 ): KeyPlaces => {
-  const shown = tokenRoutes.reduce((text, route) => text.replace(route.anywhere, route.path), path)
+  const shown = tokenRoutes.reduce((text, route) => text.replace(route.anywhere, route.ending), path)
     .split("/")
     .map((segment) => known.licenseKeys.has(decoded(segment) ?? segment) ? "{key}" : segment)
     .join("/")
