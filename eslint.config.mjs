@@ -70,8 +70,8 @@ export default tseslint.config(
     }
   },
   {
-    // The promises of `effect-nutrition-advisor/promise`: the one room of src that runs effects.
-    files: ["src/internal/promise/*.ts"],
+    // The promises of `effect-nutrition-advisor/promise`, and the timers that the clients of a process share: no caller's runtime owns them.
+    files: ["src/internal/promise/*.ts", "src/internal/token/wakeUps.ts"],
     rules: { "no-restricted-properties": "off" }
   },
   {

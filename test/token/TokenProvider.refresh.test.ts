@@ -104,11 +104,25 @@ describe("refresh: Schedule", () => {
   })
 
   freshAtFirst("the Schedule refreshes a token that other code put into the store, once it is used", function*() {
-    yield* store.put(Issuer.token(9, 0, 100_000))
+    yield* Time.pass("1 minute")
+    yield* store.put(Issuer.token(9, 60_000, 100_000))
     yield* provider.get
-    yield* Time.pass(95_001)
+    yield* Time.pass("95 seconds")
     expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
       .toEqual([2, Option.some(Issuer.secretOf(2))])
+  })
+
+  withIssuer("the Schedule does not read the store while the token is fresh", function*() {
+    const store = yield* TokenStore.make
+    let reads = 0
+    const current = Effect.zipRight(Effect.sync(() => reads++), store.current)
+    const { get } = yield* TokenProvider.make().pipe(
+      Effect.provideService(TokenStore.TokenStore, { ...store, current })
+    )
+    yield* Effect.zipRight(get, Time.pass("1 minute"))
+    const readAtFirst = reads
+    yield* Time.set(windowStart - 60_000)
+    expect(reads).toBe(readAtFirst)
   })
 
   withIssuer("the Schedule does not loop if the store keeps its stale token", function*() {

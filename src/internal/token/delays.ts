@@ -22,38 +22,22 @@ export const pauseOf = (token: AccessToken, policy: CheckedPolicy): number =>
   Math.min(longestPause, Math.max(1_250, windowOf(token, policy) / 4))
 
 /**
- * The time from `now` (epoch milliseconds) to the next check: the pause, jittered by up to 20% in both directions, so that replicas don't
- * check at the same time. If the pause is the longest one, the check is moved to the start of its second, so that thousands of
- * idle clients wake their process at most once a second. `random` is between 0 and 1.
- */
-const untilCheck = (pause: number, now: number, random: number): number => {
-  const due = now + pause * (0.8 + 0.4 * random)
-  return (pause < longestPause ? due : Math.floor(due / 1_000) * 1_000) - now
-}
-
-/**
  * The Schedule of the background refresh. Its input is the pause until the next check, and its output the delay until then, both in
- * milliseconds. It has no state, and each step is cheap, because a process may have thousands of idle clients.
+ * milliseconds. The delay is the pause, jittered by up to 20% in both directions, so that replicas don't check at the same time.
  */
-export const checks: Schedule.Schedule<number, number> = Schedule.makeWithState(
+const checks: Schedule.Schedule<number, number> = Schedule.makeWithState(
   undefined,
   (now, pause: number, state) =>
     Effect.map(Random.next, (random) => {
-      const delay = untilCheck(pause, now, random)
+      const delay = pause * (0.8 + 0.4 * random)
       return [state, delay, ScheduleDecision.continueWith(ScheduleInterval.after(now + delay))]
     })
 )
 
-/**
- * Sleeps until the next check of the Schedule. `Effect.repeat` would do the same, but with twice the work, and it keeps a history that
- * `checks` doesn't need: 3 kB in each client.
- */
-export const untilNextCheck = (pause: number): Effect.Effect<void> =>
+/** Returns the delay until the next check, in milliseconds. */
+export const untilNextCheck = (pause: number): Effect.Effect<number> =>
   Effect.clockWith((clock) =>
-    Effect.flatMap(
-      checks.step(clock.unsafeCurrentTimeMillis(), pause, checks.initial),
-      ([, delay]) => Effect.sleep(delay)
-    )
+    Effect.map(checks.step(clock.unsafeCurrentTimeMillis(), pause, checks.initial), ([, delay]) => delay)
   )
 
 /**

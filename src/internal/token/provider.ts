@@ -8,7 +8,7 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Service } from "../../TokenProvider.js"
 import { pointlessRenewal } from "../errors/forbidden.js"
-import { longestPause, pauseOf, untilNextCheck } from "./delays.js"
+import * as BackgroundRefresh from "./backgroundRefresh.js"
 import * as Flights from "./flights.js"
 import * as Metrics from "./metrics.js"
 import { tokenStatusOf } from "./status.js"
@@ -31,27 +31,6 @@ const refresh = ({ flights }: Lifecycle, token: Token): Effect.Effect<void> =>
 
 /** If the store fails or times out, it counts as empty here. Callers that need a token get the error from `get`. */
 const currentOrNone = ({ current }: Lifecycle) => Effect.catchAllCause(current, () => Effect.succeedNone)
-
-/** The background refresh ignores tokens with a shorter lifetime, in milliseconds: only calls refresh them. */
-const shortestScheduledLife = 20_000
-
-const isScheduled = ({ expiresAt, receivedAt }: Token) => expiresAt - receivedAt >= shortestScheduledLife
-
-/** Refreshes the token if it is no longer fresh, and returns the longest time until the next check, in milliseconds. */
-const refreshIfStale = (lifecycle: Lifecycle): Effect.Effect<number> =>
-  Effect.clockWith((clock) =>
-    Effect.flatMap(currentOrNone(lifecycle), (current) => {
-      const token = Option.getOrUndefined(current)
-      if (token === undefined || !isScheduled(token)) return Effect.succeed(longestPause)
-      const pause = pauseOf(token, lifecycle.policy)
-      const state = AccessToken.stateAt(token, clock.unsafeCurrentTimeMillis(), lifecycle.policy)
-      return state === "fresh" ? Effect.succeed(pause) : Effect.as(refresh(lifecycle, token), pause)
-    })
-  )
-
-/** Checks the token repeatedly, at the times of the Schedule in `delays`. */
-const refreshing = (lifecycle: Lifecycle): Effect.Effect<never> =>
-  Effect.forever(Effect.flatMap(refreshIfStale(lifecycle), untilNextCheck))
 
 /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
 const orCurrent = (lifecycle: Lifecycle, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
@@ -123,16 +102,19 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
     const { current, policy, run } = options
     Metrics.createSeries()
     const lifecycle: Lifecycle = { policy, current, flights: yield* Flights.make(options) }
-    let startsSchedule = policy.background
-    /** Starts the background refresh when a caller gets the first token. */
-    const served = Effect.map((token: Token) => {
-      if (startsSchedule) {
-        startsSchedule = false
-        run(refreshing(lifecycle))
-      }
+    const get = getFrom(lifecycle)
+    const renew = renewFrom(lifecycle, get)
+    const status = statusFrom(lifecycle)
+    if (!policy.background) return { get, renew, status }
+    const noticeServed = yield* BackgroundRefresh.make({
+      policy,
+      current: currentOrNone(lifecycle),
+      refresh: (token) => refresh(lifecycle, token),
+      run
+    })
+    const noticed = Effect.map((token: Token) => {
+      noticeServed(token)
       return token
     })
-    const get = served(getFrom(lifecycle))
-    const renew = renewFrom(lifecycle, get)
-    return { get, renew: (rejected) => served(renew(rejected)), status: statusFrom(lifecycle) }
+    return { get: noticed(get), renew: (rejected) => noticed(renew(rejected)), status }
   })

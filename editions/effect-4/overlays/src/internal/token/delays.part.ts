@@ -1,12 +1,16 @@
+import * as Clock from "effect/Clock"
 import * as Pull from "effect/Pull"
 
-export const checks: Schedule.Schedule<number, number> = Schedule.fromStep(Effect.succeed((now: number, pause: number) =>
+const checks: Schedule.Schedule<number, number> = Schedule.fromStep(Effect.succeed((_now: number, pause: number) =>
   Effect.map(Random.next, (random): [number, Duration.Duration] => {
-    const delay = untilCheck(pause, now, random)
+    const delay = pause * (0.8 + 0.4 * random)
     return [delay, Duration.millis(delay)]
   })
 ))
 
-/** Each call steps the Schedule from its start, because it has no state. */
-export const untilNextCheck = (pause: number): Effect.Effect<void> =>
-  Effect.flatMap(Schedule.toStepWithSleep(checks), (step) => Effect.asVoid(Pull.catchDone(step(pause), () => Effect.void)))
+export const untilNextCheck = (pause: number): Effect.Effect<number> =>
+  Effect.gen(function*() {
+    const step = yield* Schedule.toStep(checks)
+    const [delay] = yield* Pull.catchDone(step(yield* Clock.currentTimeMillis, pause), () => Effect.succeed([pause]))
+    return delay
+  })

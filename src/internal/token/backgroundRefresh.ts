@@ -1,0 +1,67 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as AccessToken from "../../AccessToken.js"
+import type * as RefreshPolicy from "../../RefreshPolicy.js"
+import type { RunInBackground } from "../runtime/background.js"
+import { longestPause, pauseOf, untilNextCheck } from "./delays.js"
+import * as WakeUps from "./wakeUps.js"
+
+type Token = AccessToken.AccessToken
+
+interface Options {
+  readonly policy: RefreshPolicy.CheckedPolicy
+  /** Reads the token from the store. */
+  readonly current: Effect.Effect<Option.Option<Token>>
+  readonly refresh: (token: Token) => Effect.Effect<void>
+  readonly run: RunInBackground
+}
+
+/** The background refresh ignores tokens with a shorter lifetime, in milliseconds: only calls refresh them. */
+const shortestScheduledLife = 20_000
+
+const isScheduled = ({ expiresAt, receivedAt }: Token) => expiresAt - receivedAt >= shortestScheduledLife
+
+/** The token of a check, and the delay until the next one, in milliseconds. */
+interface Check {
+  readonly token: Token
+  readonly delay: number
+}
+
+/**
+ * Returns a function that tells the background refresh which token a caller gets. The first token starts the checks, at the times of the
+ * Schedule in `delays`. A check reads the store, and refreshes the token if it is no longer fresh. Closing the scope ends the checks.
+ */
+export const make = (options: Options): Effect.Effect<(token: Token) => void, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { current, policy, refresh, run } = options
+    const clock = yield* Effect.clock
+    const wakeAfter = yield* WakeUps.make
+    let isStarted = false
+    /** The last check, unless callers got another token since. */
+    let last: Check | undefined
+
+    const isFresh = (token: Token) => AccessToken.stateAt(token, clock.unsafeCurrentTimeMillis(), policy) === "fresh"
+
+    const check = Effect.gen(function*() {
+      const token = Option.getOrUndefined(Option.filter(yield* current, isScheduled))
+      if (token !== undefined && !isFresh(token)) yield* refresh(token)
+      const delay = yield* untilNextCheck(token === undefined ? longestPause : pauseOf(token, policy))
+      last = token && { token, delay }
+      wakeAfter(delay, wakeUp)
+    })
+
+    /** As long as the token that was checked last is fresh, no fiber is needed: a process may have thousands of idle clients. */
+    const wakeUp = () => {
+      if (last !== undefined && isFresh(last.token)) wakeAfter(last.delay, wakeUp)
+      else run(check)
+    }
+
+    return (token) => {
+      if (!isStarted) {
+        isStarted = true
+        run(check)
+      }
+      if (last?.token !== token) last = undefined
+    }
+  })

@@ -1,0 +1,74 @@
+import { describe, expect } from "@effect/vitest"
+import { Array as Arr, Effect } from "effect"
+import * as WakeUps from "../../src/internal/token/wakeUps.js"
+import { test } from "../support/doubles/arranged.js"
+import * as Time from "../support/doubles/Time.js"
+
+/** Sets a wake-up in each of these milliseconds, each in a client of its own, and returns when they come. */
+const wokenAfter = (delays: ReadonlyArray<number>) =>
+  Effect.gen(function*() {
+    const clock = yield* Effect.clock
+    const seen: Array<number> = []
+    for (const delay of delays) (yield* WakeUps.make)(delay, () => seen.push(clock.unsafeCurrentTimeMillis()))
+    return seen
+  })
+
+describe("wake-ups of idle clients", () => {
+  test("all that are due in the same second share one timer", function*() {
+    yield* Time.set(12_345)
+    const seen = yield* wokenAfter(Arr.makeBy(50, (index) => 60_000 + 10 * index))
+    expect(yield* Time.timers).toBe(1)
+    yield* Time.set(72_000)
+    expect(seen).toEqual(Arr.replicate(72_000, 50))
+  })
+
+  test("one that is due within 10 seconds comes exactly then", function*() {
+    yield* Time.set(12_345)
+    const seen = yield* wokenAfter([1_250, 9_999])
+    yield* Time.pass("10 seconds")
+    expect(seen).toEqual([13_595, 22_344])
+  })
+
+  test("one can be set again while it wakes its client", function*() {
+    const wakeAfter = yield* WakeUps.make
+    const seen: Array<number> = []
+    const clock = yield* Effect.clock
+    const wakeUp = () => {
+      seen.push(clock.unsafeCurrentTimeMillis())
+      wakeAfter(60_000, wakeUp)
+    }
+    wakeAfter(60_000, wakeUp)
+    yield* Time.pass("3 minutes")
+    expect([seen, yield* Time.timers]).toEqual([[60_000, 120_000, 180_000], 1])
+  })
+
+  test("one can be set for the same time again after the clock was set back", function*() {
+    const first = yield* wokenAfter([60_000])
+    yield* Time.set(60_000)
+    yield* Time.set(0)
+    const second = yield* wokenAfter([60_000])
+    yield* Time.set(60_000)
+    expect([first, second]).toEqual([[60_000], [60_000]])
+  })
+
+  test("closing a client cancels only its own", function*() {
+    const closed = yield* Effect.scoped(wokenAfter([60_000, 60_000]))
+    const open = yield* wokenAfter([60_000])
+    yield* Effect.scoped(wokenAfter([60_000]))
+    yield* Time.pass("1 minute")
+    expect([closed, open]).toEqual([[], [60_000]])
+  })
+
+  test("closing the last client of a second stops the timer", function*() {
+    const before = yield* Time.fibers
+    const during = yield* Effect.scoped(Effect.zipRight(wokenAfter([60_000, 60_000]), Time.fibers))
+    yield* Time.pass(0)
+    expect([during, yield* Time.fibers]).toEqual([before + 1, before])
+  })
+
+  test("a client that is closed can't set another one", function*() {
+    const wakeAfter = yield* Effect.scoped(WakeUps.make)
+    wakeAfter(60_000, () => {})
+    expect(yield* Time.timers).toBe(0)
+  })
+})
