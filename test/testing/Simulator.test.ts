@@ -154,7 +154,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
   it.live.each<readonly [what: string, status: number, request: string, CallWith, Simulator.Options?]>([
     ["an exchange with an unknown key", 400, unknownKey, nothing],
     ["an exchange with an unknown key, with unknownKeyStatus,", 401, unknownKey, nothing, { unknownKeyStatus: 401 }],
-    ["an exchange with a key that is not percent-encoded", 400, `POST ${licenceRoute}/%E0%A4%A`, nothing],
+    ["an exchange with a malformed key", 400, `POST ${licenceRoute}/%E0%A4%A`, nothing, { unknownKeyStatus: 401 }],
     ["an exchange with a body", 400, `POST ${licenceRoute}/${key}`, () => ({ body: HttpBody.text("{}") })],
     ["an exchange with an Authorization header", 400, `POST ${licenceRoute}/${key}`, withoutIdentifier],
     ["a search without a token", 401, oneSearch, ({ customer_id }) => ({ headers: { "Service-ID": customer_id } })],

@@ -37,13 +37,15 @@ export class Responses {
     this.routes = new Map(Object.entries(options.routes ?? {}))
   }
 
-  /** Responds to an exchange. `key` is undefined if it is malformed. `revokedToo` is passed to `Tokens.exchange`. */
-  exchange({ at, authorization, body, method }: SeenRequest, key: string | undefined, revokedToo: boolean): Reply {
+  /**
+   * Responds to an exchange. The request doesn't show its license key, so `key` is what `keyOf` returned. `revokedToo` is passed to
+   * `Tokens.exchange`.
+   */
+  exchange({ at, authorization, method }: SeenRequest, key: string | undefined, revokedToo: boolean): Reply {
     if (method !== "POST") return notAllowed("POST")
-    if (body.length > 0 || Option.isSome(authorization)) return problem(400, "unexpected body or header")
-    if (key === undefined || !this.tokens.licenseKeys.has(key)) {
-      return problem(this.options.unknownKeyStatus ?? 400, "unknown license key")
-    }
+    if (Option.isSome(authorization)) return problem(400, "unexpected Authorization header")
+    if (key === undefined) return problem(400, "malformed key or unexpected body")
+    if (!this.tokens.licenseKeys.has(key)) return problem(this.options.unknownKeyStatus ?? 400, "unknown license key")
     const token = this.tokens.exchange(key, at, revokedToo)
     return {
       status: 200,

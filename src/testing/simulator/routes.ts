@@ -59,8 +59,8 @@ export const destinationOf = ({ controls = false, pathPrefix = "" }: Options, pa
   return { operation, path, control: controls ? controlOf(path ?? "", pathname) : undefined }
 }
 
-/** The parts of a request that can contain a license key. */
-export type KeyPlaces = Pick<SeenRequest, "path" | "query" | "body">
+/** The parts of a request that can contain a license key, as the client sent them. */
+export type Unmasked = Pick<SeenRequest, "path" | "query" | "body">
 
 const decoded = (segment: string): string | undefined => {
   try {
@@ -71,7 +71,8 @@ const decoded = (segment: string): string | undefined => {
 }
 
 /** Returns the license key of an exchange, or undefined if it is malformed. What this reads, `withoutKeys` must hide. */
-export const keyOf = ({ path }: KeyPlaces): string | undefined => {
+export const keyOf = ({ body, path }: Unmasked): string | undefined => {
+  if (body.length > 0) return undefined
   const [, key = ""] = tokenRoutes.flatMap(({ exact }) => exact.exec(path) ?? [])
   return decoded(key)
 }
@@ -88,10 +89,10 @@ const withoutKnownSecrets = (bytes: Uint8Array, known: KnownSecrets): Uint8Array
  * to get what was sent.
  */
 export const withoutKeys = (
-  { body, path, query }: KeyPlaces,
+  { body, path, query }: Unmasked,
   known: KnownSecrets,
   { isData, mayHaveKeyInPath }: { readonly isData: boolean; readonly mayHaveKeyInPath: boolean }
-): KeyPlaces => {
+) => {
   const shown = tokenRoutes.reduce((text, route) => text.replace(route.anywhere, route.ending), path)
     .split("/")
     .map((segment) => known.licenseKeys.has(decoded(segment) ?? segment) ? "{key}" : segment)

@@ -11,7 +11,7 @@ import type { FinalResponse } from "./http.js"
 import { PlannedResponses } from "./plannedResponses.js"
 import { ReceivedRequests } from "./receivedRequests.js"
 import { problem, Responses } from "./responses.js"
-import { type Destination, keyOf, type KeyPlaces, withoutKeys } from "./routes.js"
+import { type Destination, keyOf, type Unmasked, withoutKeys } from "./routes.js"
 import { type IssuedToken, Tokens } from "./tokens.js"
 
 /** A request, as an HttpClient or an HttpServer passes it in. */
@@ -55,20 +55,20 @@ const requestOf = (
   { options, tokens }: SimulatedService,
   incoming: Incoming,
   { operation, path }: Destination,
-  places: KeyPlaces,
+  unmasked: Unmasked,
   at: number
 ) => {
   const { headers, method } = incoming
   const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
   const authorization = Option.map(Headers.get(headers, "authorization"), Redacted.make)
   const isData = operation !== "token" && Option.isSome(authorization)
-  // Without a token and a body, it may be an exchange at a wrong address, and its path may contain the license key.
-  const mayHaveKeyInPath = method === "POST" && places.body.length === 0 && operation === "request" && !isData &&
+  // It may be an exchange at a wrong address. An exchange whose path contains the license key has neither a token nor a body.
+  const mayHaveKeyInPath = method === "POST" && unmasked.body.length === 0 && operation === "request" && !isData &&
     options.routes?.[`POST ${path}`] === undefined
   return {
     operation,
     method,
-    ...withoutKeys(places, tokens, { isData, mayHaveKeyInPath }),
+    ...withoutKeys(unmasked, tokens, { isData, mayHaveKeyInPath }),
     headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
     authorization,
     serviceId: Option.map(Headers.get(headers, serviceIdHeader), Redacted.make),
@@ -86,14 +86,14 @@ const responseTo = (
     const { operation, path } = destination
     const clock = yield* Effect.clock
     const { pathname, search } = incoming
-    const places = { path: path ?? pathname, query: search.slice(1), body: yield* incoming.body }
-    const request = requestOf(service, incoming, destination, places, clock.unsafeCurrentTimeMillis())
+    const unmasked = { path: path ?? pathname, query: search.slice(1), body: yield* incoming.body }
+    const request = requestOf(service, incoming, destination, unmasked, clock.unsafeCurrentTimeMillis())
     received.add(request)
     const planned = service.planned.take(operation)
     const ownResponse = (revokedToo = false) => {
       const now = { ...request, at: clock.unsafeCurrentTimeMillis() }
       if (path === undefined) return problem(404, "no such route")
-      return operation === "token" ? responses.exchange(now, keyOf(places), revokedToo) : responses.data(now)
+      return operation === "token" ? responses.exchange(now, keyOf(unmasked), revokedToo) : responses.data(now)
     }
     const response = Effect.gen(function*() {
       if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
