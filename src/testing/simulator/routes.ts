@@ -1,22 +1,22 @@
 import * as Effect from "effect/Effect"
-import { tokenPaths } from "../../internal/settings/settings.js"
+import { tokenRoutes } from "../../internal/settings/settings.js"
 import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest } from "../Simulator.js"
 import { type KnownSecrets, latin1Of, withoutSecrets } from "./secrets.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 
-const tokenRoutes = tokenPaths.map((path) => {
-  const ending = path.replace("/v2", "")
+const tokenPatterns = tokenRoutes.map((route) => {
+  const ending = route.replace("/v2", "")
   return {
-    exact: new RegExp(`^${path.replace("{key}", "([^/]+)")}$`),
+    exact: new RegExp(`^${route.replace("{key}", "([^/]+)")}$`),
     ending,
     /** Matches below any prefix, because a client with a wrong base URL also sends its key. */
     anywhere: new RegExp(`${ending.replace("{key}", ".+")}$`)
   }
 })
 
-const isTokenPath = (path: string) => tokenRoutes.some(({ exact }) => exact.test(path))
+const isTokenPath = (path: string) => tokenPatterns.some(({ exact }) => exact.test(path))
 
 /** What a request is for. */
 export interface Destination {
@@ -73,7 +73,7 @@ const decoded = (segment: string): string | undefined => {
 /** Returns the license key of an exchange, or undefined if it is malformed. What this reads, `withoutKeys` must hide. */
 export const keyOf = ({ body, path }: Unmasked): string | undefined => {
   if (body.length > 0) return undefined
-  const [, key = ""] = tokenRoutes.flatMap(({ exact }) => exact.exec(path) ?? [])
+  const [, key = ""] = tokenPatterns.flatMap(({ exact }) => exact.exec(path) ?? [])
   return decoded(key)
 }
 
@@ -93,7 +93,7 @@ export const withoutKeys = (
   known: KnownSecrets,
   { isData, mayHaveKeyInPath }: { readonly isData: boolean; readonly mayHaveKeyInPath: boolean }
 ) => {
-  const shown = tokenRoutes.reduce((text, route) => text.replace(route.anywhere, route.ending), path)
+  const shown = tokenPatterns.reduce((text, { anywhere, ending }) => text.replace(anywhere, ending), path)
     .split("/")
     .map((segment) => known.licenseKeys.has(decoded(segment) ?? segment) ? "{key}" : segment)
     .join("/")
