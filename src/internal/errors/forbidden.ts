@@ -13,6 +13,6 @@ export const isForbiddenRequest = (
 ): error is Forbidden & { readonly reason: RequestReason } =>
   error._tag === "Forbidden" && isRequestReason(error.reason)
 
-/** The error of a renewal that would not help. The JSDoc of `renew` in TokenProvider explains its status. */
-export const pointlessRenewal = (reason: "CoolingDown" | "TokenUnchanged"): Forbidden =>
+/** The error of a renewal that gets no other token although no exchange failed. The JSDoc of `renew` explains its status. */
+export const notRenewed = (reason: "CoolingDown" | "TokenUnchanged"): Forbidden =>
   new Forbidden({ operation: "request", status: 403, reason })

@@ -65,7 +65,7 @@ const responseOrError = (context: RequestContext, response: ServiceResponse.Serv
   return isOk(response.status) ? Effect.succeed(response) : ServiceResponse.statusError(response)
 }
 
-const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: RequestReason) =>
+const rejectionError = (rejection: ServiceResponse.ServiceResponse, reason: RequestReason) =>
   new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })
 
 const countRejection = (outcome: Metrics.RejectionOutcome) => Effect.sync(() => Metrics.rejections.count(outcome))
@@ -88,11 +88,11 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
 
   const isRejected = ({ status }: ServiceResponse.ServiceResponse) => settings.rejectedStatuses.has(status)
 
-  /** Renews the token. The error of a pointless renewal has no response, so one with the rejection replaces it. */
+  /** Renews the token. Adds the response to the error of a token that was not renewed. */
   const renew = (token: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
     Effect.mapError(
       tokens.renew(token),
-      (error) => isForbiddenRequest(error) ? forbidden(rejection, error.reason) : error
+      (error) => isForbiddenRequest(error) ? rejectionError(rejection, error.reason) : error
     )
 
   /** Renews the token and sends the request again, until a response is not a rejection. */
@@ -107,9 +107,9 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
         showOn(context, response)
         // The token of another replica may have been rejected, too. The second renewal exchanges the license key.
         const mayRenew = renewals === 0 || (renewals === 1 && token.isFromPeer === true)
-        if (!mayRenew) return yield* forbidden(response, "RejectedAgain")
+        if (!mayRenew) return yield* rejectionError(response, "RejectedAgain")
         token = yield* renew(token, response)
-        if (!isReplayable(request.body)) return yield* forbidden(response, "BodyNotReplayable")
+        if (!isReplayable(request.body)) return yield* rejectionError(response, "BodyNotReplayable")
         yield* SendGate.pass
         response = yield* sendOnce(context, request, token)
       }

@@ -7,7 +7,7 @@ import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Service } from "../../TokenProvider.js"
-import { pointlessRenewal } from "../errors/forbidden.js"
+import { notRenewed } from "../errors/forbidden.js"
 import * as BackgroundRefresh from "./backgroundRefresh.js"
 import * as Flights from "./flights.js"
 import * as Metrics from "./metrics.js"
@@ -76,7 +76,7 @@ const renewFrom = (lifecycle: Lifecycle, get: Service["get"]) => {
       const token = yield* Flights.awaitDecision(decision)
       if (isOther(token)) return token
       const isRenewal = decision._tag === "Wait" && decision.flight.request.reason === "rejection"
-      return yield* isRenewal ? pointlessRenewal("TokenUnchanged") : renew(rejected)
+      return yield* isRenewal ? notRenewed("TokenUnchanged") : renew(rejected)
     })
   return renew
 }

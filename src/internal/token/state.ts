@@ -5,7 +5,7 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import type { Failure } from "../../TokenProvider.js"
-import { pointlessRenewal } from "../errors/forbidden.js"
+import { notRenewed } from "../errors/forbidden.js"
 import { retryAfterMillis } from "../errors/retry.js"
 import { closed } from "../errors/transportErrors.js"
 import type { Moment } from "../runtime/clock.js"
@@ -64,7 +64,7 @@ export type Decision<Flight> =
 /** The second renewal is for a revocation right after another one, and for a token from another replica that is rejected as well. */
 const renewalsPerCoolDown = 2
 
-const coolingDownCause: Cause.Cause<TokenError> = Cause.fail(pointlessRenewal("CoolingDown"))
+const coolingDownCause: Cause.Cause<TokenError> = Cause.fail(notRenewed("CoolingDown"))
 
 export const closedCause: Cause.Cause<TokenError> = Cause.fail(closed("token"))
 
