@@ -4,6 +4,7 @@ import { expect, it } from "@effect/vitest"
 import { Option } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { vi } from "vitest"
+import { isTemporary } from "../../src/internal/errors/forbidden.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { pages, programsOf, read, repository } from "../support/documents/blocks.js"
 import { makeImporter } from "../support/documents/importBlock.js"
@@ -82,10 +83,17 @@ it("docs/errors.md: it contains each error message", () => {
   expect(sentences.filter((sentence) => !page.includes(`| ${sentence}`))).toEqual([])
 })
 
-it("docs/errors.md: the table of Forbidden has a row for each reason", () => {
-  const rows = Array.from(read("docs/errors.md").matchAll(/^\| `(\w+)` \|/gm), ([, name]) => name)
-  const { literals } = NutritionAdvisorError.Forbidden.fields.reason
-  expect(literals.filter((reason) => !rows.includes(reason))).toEqual([])
+it("docs/errors.md: the table of Forbidden has a row for each reason, and says which are temporary", () => {
+  const { literals } = NutritionAdvisorError.ForbiddenReason
+  const [, table = ""] = read("docs/errors.md").split("\n### Forbidden\n")
+  const rows = table.split("\n###")[0]?.matchAll(/^\| `(\w+)` \|.*\| (yes )?\|$/gm) ?? []
+  expect(Object.fromEntries(Array.from(rows, ([, reason, temporary]) => [reason, temporary !== undefined])))
+    .toEqual(Object.fromEntries(literals.map((reason) => [reason, isTemporary(reason)])))
+})
+
+it("ForbiddenReason: its JSDoc lists each reason", () => {
+  const items = read("src/NutritionAdvisorError.ts").matchAll(/^ \* - `(\w+)`: /gm)
+  expect(Array.from(items, ([, reason]) => reason)).toEqual(NutritionAdvisorError.ForbiddenReason.literals)
 })
 
 it.each(["docs/token-life.md", "docs/from-async-await.md"])(

@@ -5,6 +5,7 @@ import {
   isTransient,
   type NutritionAdvisorError
 } from "../../NutritionAdvisorError.js"
+import { isTemporary } from "../errors/forbidden.js"
 import { ownError } from "../errors/ownError.js"
 import { variableOf, variablesOf } from "../options/environment.js"
 import { sharedClientDeclarations } from "../settings/settings.js"
@@ -40,13 +41,13 @@ const dependsOnTerm = (error: NutritionAdvisorError) =>
   error.operation !== "token" &&
   (error._tag === "BadRequest" || (error._tag === "UnexpectedResponse" && error.reason === "TooLarge"))
 
-const isTemporary = (error: NutritionAdvisorError) =>
-  isTransient(error) || (error._tag === "Forbidden" && error.reason === "CoolingDown")
+const maySucceedLater = (error: NutritionAdvisorError) =>
+  isTransient(error) || (error._tag === "Forbidden" && isTemporary(error.reason))
 
 const adviceFor = (error: LibraryError): string => {
   if (isConfigurationError(error)) return setupNeeded
   if (dependsOnTerm(error)) return "Search with another term."
-  return isTemporary(error) ? "Searching again later may help." : setupNeeded
+  return maySucceedLater(error) ? "Searching again later may help." : setupNeeded
 }
 
 /**

@@ -1,11 +1,25 @@
-/** Forbidden is the error of rejected requests and of a rejected license key. This file tells the two apart. */
+/** Forbidden is the error of rejected requests and of a rejected license key. */
 import { Forbidden, ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
-/** "KeyRejected" concerns an exchange, and all other reasons concern a request. */
-const isRequestReason = (reason: ForbiddenReason) => reason !== "KeyRejected"
+/** What each reason means: what the service rejected, and whether the same call may succeed later without any change. */
+const meanings = {
+  RejectedAgain: { rejected: "request", isTemporary: false },
+  TokenUnchanged: { rejected: "request", isTemporary: false },
+  CoolingDown: { rejected: "request", isTemporary: true },
+  KeyRejected: { rejected: "key", isTemporary: false },
+  BodyNotReplayable: { rejected: "request", isTemporary: false }
+} as const satisfies Record<ForbiddenReason, { rejected: "request" | "key"; isTemporary: boolean }>
+
+export type RequestReason = {
+  [Reason in ForbiddenReason]: (typeof meanings)[Reason]["rejected"] extends "request" ? Reason : never
+}[ForbiddenReason]
+
+const isRequestReason = (reason: ForbiddenReason): reason is RequestReason => meanings[reason].rejected === "request"
 
 export const requestReasons = ForbiddenReason.literals.filter(isRequestReason)
-export type RequestReason = (typeof requestReasons)[number]
+
+/** Checks whether the same call may succeed later. For every Forbidden, `isTransient` returns false. */
+export const isTemporary = (reason: ForbiddenReason): boolean => meanings[reason].isTemporary
 
 /** Checks for a Forbidden that concerns a request. */
 export const isForbiddenRequest = (
