@@ -4,6 +4,7 @@ import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { counterChanges } from "../support/doubles/metrics.js"
+import { arrange, failures, rejections } from "../support/doubles/rejections.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondNext } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
@@ -53,6 +54,15 @@ describe("renewal: a 403 that is not about the token", () => {
     expect(Exit.isSuccess(yield* Effect.exit(search("oats")))).toBe(true)
   })
 })
+
+test.each(Object.entries(rejections))(
+  "renewal: a request fails with the same reason of Forbidden if it gets an ordinary 403 first: %s",
+  function*([reason, rejection], { simulator }) {
+    yield* Effect.all([respondNext("search", { status: 403 }), respondNext("request", { status: 403 })])
+    yield* arrange(simulator, rejection)
+    expect((yield* failures(rejection)).at(-1)).toMatchObject({ _tag: "Forbidden", reason })
+  }
+)
 
 describe("metrics of searches", () => {
   test("successes, failures and rejections are counted once each", function*({ search, simulator }) {

@@ -1,6 +1,5 @@
-import { HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Schema, Stream } from "effect"
+import { Effect, Fiber, Layer, Option, Schema } from "effect"
 import {
   NutritionAdvisor,
   NutritionAdvisorError,
@@ -14,8 +13,9 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../../support/doubles/arranged.js"
 import * as ManualClock from "../../support/doubles/ManualClock.js"
 import { counterChanges, snapshot } from "../../support/doubles/metrics.js"
+import { arrange, failures, rejections } from "../../support/doubles/rejections.js"
 import { settings } from "../../support/doubles/simulatedAdvisor.js"
-import { respondAlways, respondNext, setLatency } from "../../support/doubles/simulator.js"
+import { respondNext, setLatency } from "../../support/doubles/simulator.js"
 import * as Time from "../../support/doubles/Time.js"
 import { advisor, request, searches } from "./calls.js"
 
@@ -35,51 +35,15 @@ const test = arranged(Simulator.Simulator, advisor)
 
 const tags = NutritionAdvisorError.errors.map(({ _tag }) => _tag)
 
-type Reason = Exclude<NutritionAdvisorError.ForbiddenReason, "KeyRejected">
-
-interface Situation {
-  /** Ends with a Forbidden of this reason. */
-  readonly call: Effect.Effect<unknown, unknown, NutritionAdvisor.NutritionAdvisor | Simulator.Simulator>
-  /** How often the call exchanges the key, its first token included. */
-  readonly exchanges: number
-}
-
-const forbidden = { status: 403 }
-
-const rejected = Effect.zipRight(respondAlways("search", forbidden), searches(1))
-
-const token = { access_token: "token", expires_in: 3_600, token_type: "Bearer", customer_id: "customer" }
-
-const streamed = HttpClientRequest.post("/v2/plan").pipe(
-  HttpClientRequest.bodyStream(Stream.make(new Uint8Array([1])))
-)
-
-/** The reasons of a Forbidden that belong to a request. The compiler asks for a new one. */
-const reasons: Readonly<Record<Reason, Situation>> = {
-  RejectedAgain: { call: rejected, exchanges: 2 },
-  TokenUnchanged: {
-    call: Effect.zipRight(respondAlways("token", { status: 200, body: token }), rejected),
-    exchanges: 2
-  },
-  CoolingDown: { call: Effect.repeatN(rejected, 2), exchanges: 3 },
-  BodyNotReplayable: {
-    call: Effect.zipRight(
-      respondAlways("request", forbidden),
-      Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => Effect.exit(httpClient.execute(streamed)))
-    ),
-    exchanges: 2
-  }
-}
-
-const rejections = [...Object.keys(reasons), "AcceptedAfterRenewal"]
-
 /** The labels of each counter that are zero when a client is built. */
 const initial: Readonly<Record<string, ReadonlyArray<Labels>>> = {
   token_exchanges_total: ["missing", "refresh", "rejection"].flatMap((reason) => [
     ...["issued", "unchanged"].map((outcome) => ({ reason, outcome, error: "none" })),
     ...tags.map((error) => ({ reason, outcome: "failed", error }))
   ]),
-  rejections_total: [...rejections, "RetryFailed", "RenewalFailed"].map((outcome) => ({ outcome })),
+  rejections_total: [...Object.keys(rejections), "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"].map((
+    outcome
+  ) => ({ outcome })),
   requests_total: ["search", "request"].flatMap((operation) => [
     ...["Success", "Interrupted", ...tags].map((outcome) => ({ operation, outcome, at: "request" })),
     ...tags.map((outcome) => ({ operation, outcome, at: "exchange" }))
@@ -165,11 +129,12 @@ describe("metrics: data request", () => {
 })
 
 describe("metrics: rejection", () => {
-  test.each(Object.entries(reasons))(
+  test.each(Object.entries(rejections))(
     "a Forbidden is counted once with its reason, and the key is exchanged no more often than necessary: %s",
-    function*([reason, { call, exchanges }], simulator) {
-      expect(yield* counterChanges(call, "rejections_total")).toMatchObject({ [reason]: 1 })
-      expect((yield* simulator.counters).exchanges).toBe(exchanges)
+    function*([reason, rejection], simulator) {
+      yield* arrange(simulator, rejection)
+      expect(yield* counterChanges(failures(rejection), "rejections_total")).toMatchObject({ [reason]: 1 })
+      expect((yield* simulator.counters).exchanges).toBe(rejection.exchanges)
     }
   )
 })

@@ -2,8 +2,11 @@ import { appendFile, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
+import { isTemporary, requestReasons } from "../../../src/internal/errors/forbidden.js"
 import { arrangedLive } from "../../support/doubles/arranged.js"
+import * as Rejections from "../../support/doubles/rejections.js"
 import { searchPath } from "../../support/doubles/WatchedSimulator.js"
 import { eventually } from "../../support/doubles/Wire.js"
 import { bundle } from "../bundle.js"
@@ -35,6 +38,7 @@ const arrange = Effect.gen(function*() {
   const program = yield* bundle("examples/bulk-search.ts")
   const folder = yield* Program.folder
   const [input, output] = [join(folder, "terms.txt"), join(folder, "foods.jsonl")]
+  const written = Effect.promise(() => readFile(output, "utf8"))
   const started = (extra: Program.Settings = {}) =>
     Program.started(program, [input, output], { ...environment, ...extra })
   return {
@@ -43,9 +47,8 @@ const arrange = Effect.gen(function*() {
     command: `node ${program} ${input} ${output}`,
     write: (terms: ReadonlyArray<string>) => Effect.promise(() => writeFile(input, `${terms.join("\n")}\n`)),
     append: (text: string) => Effect.promise(() => appendFile(output, text)),
-    lines: Effect.promise(async () =>
-      (await readFile(output, "utf8")).trimEnd().split("\n").map((line) => decodeLine(line))
-    ),
+    output: written,
+    lines: Effect.map(written, (text) => text.trimEnd().split("\n").map((line) => decodeLine(line))),
     started,
     run: (extra?: Program.Settings) => Effect.flatMap(started(extra), ({ ended }) => Effect.promise(() => ended))
   }
@@ -127,6 +130,31 @@ test("bulk-search.ts: after a long outage it exits with code 1, and the next run
   yield* job.run()
   expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["oats", "rice"])
 })
+
+const rejectedSearches = requestReasons.filter((reason) => Rejections.rejections[reason].call === Rejections.search)
+
+test.each(rejectedSearches)(
+  "bulk-search.ts: a rejected term gets a line, unless the reason is temporary: %s",
+  function*(
+    reason,
+    job
+  ) {
+    const rejection = Rejections.rejections[reason]
+    yield* Rejections.arrange(job.simulator, rejection)
+    // All searches in flight can share a renewal.
+    yield* job.write(terms.slice(0, (rejection.calls - 1) * inFlight + 1))
+    yield* job.append("")
+    const { code, stderr } = yield* job.run({ BULK_PATIENCE: "100 millis" })
+    const { status } = rejection.response
+    const { message } = new NutritionAdvisorError.Forbidden({ operation: "search", status, reason })
+    const lines = yield* job.output
+    expect({ code, isReported: stderr.includes(message), hasLine: lines.includes(message) }).toEqual(
+      isTemporary(reason)
+        ? { code: 1, isReported: true, hasLine: false }
+        : { code: 0, isReported: false, hasLine: true }
+    )
+  }
+)
 
 const hasTerminal = process.platform === "linux" && Program.pathOf("script") !== undefined
 if (!hasTerminal) console.log("script is missing: the progress of examples/bulk-search.ts is not tested (bsdutils)")

@@ -1,0 +1,48 @@
+/** A call that fails with each reason of Forbidden that a request can have. */
+import { HttpClientRequest } from "@effect/platform"
+import { Effect, Stream } from "effect"
+import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
+import type { Simulator } from "effect-nutrition-advisor/testing"
+import type { RequestReason } from "../../../src/internal/errors/forbidden.js"
+
+export interface Rejection {
+  /** The response to each search and request. */
+  readonly response: Simulator.Reply
+  /** Whether each exchange returns the same token. */
+  readonly isTokenUnchanged?: boolean
+  readonly call: Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor>
+  /** How many calls in a row it takes until one fails with the reason. */
+  readonly calls: number
+  /** How often these calls exchange the key, their first token included. */
+  readonly exchanges: number
+}
+
+export const search = NutritionAdvisor.search("rice")
+
+const streamed = HttpClientRequest.post("/v2/plan").pipe(
+  HttpClientRequest.bodyStream(Stream.make(new Uint8Array([1])))
+)
+
+const response = { status: 403 }
+
+export const rejections: Readonly<Record<RequestReason, Rejection>> = {
+  RejectedAgain: { response, call: search, calls: 1, exchanges: 2 },
+  TokenUnchanged: { response, isTokenUnchanged: true, call: search, calls: 1, exchanges: 2 },
+  CoolingDown: { response, call: search, calls: 3, exchanges: 3 },
+  BodyNotReplayable: {
+    response,
+    call: Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(streamed)),
+    calls: 1,
+    exchanges: 2
+  }
+}
+
+export const arrange = (simulator: Simulator.Service, { isTokenUnchanged = false, response }: Rejection) =>
+  Effect.all([
+    simulator.respondAlways("search", response),
+    simulator.respondAlways("request", response),
+    Effect.when(simulator.provoke("token", "same-token"), () => isTokenUnchanged)
+  ])
+
+/** The errors of all calls. */
+export const failures = ({ call, calls }: Rejection) => Effect.replicateEffect(Effect.flip(call), calls)
