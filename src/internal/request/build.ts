@@ -36,7 +36,7 @@ const areWellFormed = (params: Url.Pairs) =>
 const tokenHeaders = ({ serviceIdHeader }: DataSettings) => ["authorization", serviceIdHeader]
 
 /** Removes the headers of a token, and those that are derived from the connection and the body. */
-const callerHeaders = (settings: DataSettings, headers: Headers.Headers, body: HttpBody.HttpBody) => {
+const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers, body: HttpBody.HttpBody) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
   const ofBody = hasOwnLength ? [] : ["content-length"]
   return Headers.remove(headers, [...tokenHeaders(settings), ...connectionHeaders, ...ofBody])
@@ -61,7 +61,7 @@ export const search = (
     method: "GET",
     origin: settings.baseUrl.origin,
     path: `${settings.baseUrl.pathname}${searchRoute}?term=${Url.encode(term)}${otherParams}`,
-    headers: headers && callerHeaders(settings, headers, HttpBody.empty),
+    headers: headers && withoutReservedHeaders(settings, headers, HttpBody.empty),
     body: HttpBody.empty
   })
 }
@@ -88,7 +88,7 @@ export const request = (
     method: given.method,
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),
-    headers: callerHeaders(settings, headers, body),
+    headers: withoutReservedHeaders(settings, headers, body),
     body
   }))
 }
