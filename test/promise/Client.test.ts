@@ -8,6 +8,7 @@ import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
 import { afterEach, vi } from "vitest"
 import { z } from "zod"
+import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { testLive } from "../support/doubles/arranged.js"
 import * as Wire from "../support/doubles/Wire.js"
 import { rejection } from "./outcomes.js"
@@ -169,7 +170,7 @@ it("fromLayer: the error of an invalid variable names the variable but not its v
 
 it("status: it is none if the layer has no TokenProvider, even after a caller has changed an earlier one", async () => {
   await using advisor = doubled(() => Effect.never)
-  const none = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
+  const none = tokenStatusOf(Option.none(), Option.none())
   const status = await advisor.status()
   expect(status).toEqual(none)
   Object.assign(status, { state: "fresh" })

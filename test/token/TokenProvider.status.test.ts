@@ -9,6 +9,14 @@ describe("TokenProvider.status", () => {
     expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
   })
 
+  withToken("each field describes the current token", function*({ first }) {
+    expect(yield* provider.status).toEqual({
+      state: "fresh",
+      expiresAt: Option.some(first.expiresAt),
+      lastFailure: Option.none()
+    })
+  })
+
   withoutToken("lastFailure has the error and the time of the last failed exchange", function*() {
     yield* Time.set(5_000)
     yield* issuer.respondNext(Effect.fail(unavailable))

@@ -15,13 +15,19 @@ export const missing: TokenIssuer.ExchangeRequest = { reason: "missing", replaci
 
 export const secretOf = (number: number): string => `secret-token-${number}`
 
-export const token = (number: number, receivedAt: number, life: number): AccessToken.AccessToken =>
-  AccessToken.make({
+type AllFields = Required<Parameters<typeof AccessToken.make>[0]>
+
+/** A token with every optional field, so that tests notice a field that gets lost. */
+export const token = (number: number, receivedAt: number, life: number): AccessToken.AccessToken => {
+  const fields: AllFields = {
     value: secretOf(number),
     serviceId: `secret-customer-${number}`,
+    scope: "read:search",
     receivedAt,
     expiresAt: receivedAt + life
-  })
+  }
+  return AccessToken.make(fields)
+}
 
 /** An outcome that returns the token of this number, received now, with this life in milliseconds. */
 export const issued = (number: number, life: number): Outcome =>
