@@ -5,6 +5,7 @@ import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Array, Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { read } from "../support/documents/blocks.js"
 import { arranged, arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
 
@@ -412,6 +413,13 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       { ...none, operation: "request", method: "POST", path: "/v2/meals", body: "two eggs" }
     ])
   })
+})
+
+test("simulator: a token response has the fields that docs/SERVICE.md lists", function*() {
+  const { body } = yield* send("POST", `${licenceRoute}/${key}`)
+  const [, section = ""] = /^### Token response([^#]*)/m.exec(read("docs/SERVICE.md")) ?? []
+  const listed = [...section.matchAll(/^\| ([a-z_]+) \|/gm)].map(([, name]) => name)
+  expect(new Set(Object.keys(JSON.parse(body)))).toEqual(new Set(listed))
 })
 
 test("simulator: an exchange with a form as its body gets 400", function*() {

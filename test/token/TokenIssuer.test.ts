@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Effect, FastCheck, Option, Record, Redacted, Ref } from "effect"
+import { Clock, Effect, Equal, FastCheck, Option, Record, Redacted, Ref } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -224,6 +224,10 @@ describe("token response", () => {
         expect(outcome._tag === "Right" || outcome.left._tag === "UnexpectedResponse").toBe(true)
       })
   )
+
+  withSimulator("the response of the simulator has each optional field", function*() {
+    expect(Object.entries(yield* issue()).filter(([, value]) => Equal.equals(value, Option.none()))).toEqual([])
+  })
 
   withSimulator.each([201, 202, 206])("any 2xx response is accepted: %d", function*(status, simulator) {
     yield* simulator.respondAlways("token", { status, body: response() })
