@@ -8,7 +8,6 @@ import { arranged } from "../support/doubles/arranged.js"
 import { rows, together } from "../support/doubles/searchOptions.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requests, requestsOf, respondAlways } from "../support/doubles/simulator.js"
-import { searchOption } from "../support/leaks/secrets.js"
 
 const test = arranged(NutritionAdvisor.NutritionAdvisor, advisor())
 
@@ -38,15 +37,6 @@ test("options of a search: all are sent together, also if serviceIdHeader is set
   const received = yield* sent
   for (const row of Object.values(rows)) expect(received.map(row.received)).toEqual(row.expected)
 }, advisor({ serviceIdHeader: "X-Id" }, { serviceIdHeader: "X-Id" }))
-
-test("options of a search: each value is sent in one place only", function*({ search }) {
-  yield* respondAlways("search", { status: 200, body: { results: [] } })
-  yield* search("oats", together(0))
-  const [request] = yield* sent
-  const places = JSON.stringify(request).split(searchOption).length - 1
-  // The simulator redacts the place of a secret.
-  expect(places).toBe(Object.values(rows).filter(({ isSecret }) => !isSecret).length)
-})
 
 const invalid = Object.entries(rows).flatMap(([name, { invalid }]) => invalid.map((value) => ({ [name]: value })))
 

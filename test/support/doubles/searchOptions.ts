@@ -43,6 +43,13 @@ export const rows: { readonly [Name in keyof Options]-?: Row<NonNullable<Options
   }
 }
 
+/**
+ * How often the marker is in a search with all options. Each value is sent in one place, and the place of a secret is a header of the
+ * token, which tests remove.
+ */
+export const markedPlaces = Object.values(rows)
+  .filter(({ expected: [withMarker], isSecret }) => !isSecret && withMarker.includes(marker)).length
+
 /** All options in one search, each with the first or the second of its values. */
 export const together = (index: 0 | 1): Options =>
   Object.fromEntries(Object.entries(rows).map(([name, { values }]) => [name, values()[index]]))

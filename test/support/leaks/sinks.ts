@@ -18,6 +18,7 @@ import {
   Tracer
 } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { markedPlaces } from "../doubles/searchOptions.js"
 import { isExchange, tokenRoutes } from "../doubles/tokenRoutes.js"
 import type { Received } from "./LocalService.js"
 import { json, rendered } from "./rendering.js"
@@ -136,11 +137,19 @@ const withoutKey = (request: Received): Received => {
   return isInPlace ? { ...request, path, body } : request
 }
 
-/** A request without the places where a secret belongs: the key in an exchange, and two headers of any other request. */
-const withoutPlaces = (request: Received) => {
-  if (isExchange(request.path)) return withoutKey(request)
+/** The values of options may be in a search once each. If one is there more often, all remain. */
+const withoutOptions = (text: string) => {
+  const parts = text.split(Secrets.searchOption)
+  return parts.length - 1 <= markedPlaces ? parts.join("") : text
+}
+
+/** A request without the places where a secret belongs: the key in an exchange, and two headers and the options of any other request. */
+const withoutPlaces = (request: Received): string => {
+  if (isExchange(request.path)) return json(withoutKey(request))
   const { headers: { authorization, "service-id": _serviceId, ...headers }, ...rest } = request
-  return { ...rest, headers, misplaced: [/^Bearer \S+$/.exec(`${authorization}`) ? "" : authorization] }
+  return withoutOptions(
+    json({ ...rest, headers, misplaced: [/^Bearer \S+$/.exec(`${authorization}`) ? "" : authorization] })
+  )
 }
 
 const observedAs = (program: ObservedProgram<unknown>["program"]) =>
@@ -165,7 +174,7 @@ export const collectOutputs = async <E>(observed: ObservedProgram<E>) => {
   await runtime.runPromiseExit(printServices(record, observed.printed))
   await runtime.dispose()
   record("metrics", (await Effect.runPromise(metricTexts)).filter((text) => !before.has(text)).join("\n"))
-  record("what reaches the service", json(observed.received().map(withoutPlaces)).replaceAll(Secrets.searchOption, ""))
+  record("what reaches the service", observed.received().map(withoutPlaces).join("\n"))
   const leaks = [...sinks].flatMap(([sink, text]) => Secrets.shownIn(text).slice(0, 1).map((secret) => [sink, secret]))
   return { exit, leaks: Object.fromEntries(leaks) }
 }
