@@ -17,6 +17,12 @@ it.each(Object.keys(rows))("README: the options of a search include %s", (name) 
   expect(/Each search accepts ([^.]*)\./.exec(read("README.md"))?.[1]).toContain(`\`${name}\``)
 })
 
+it("SECURITY.md: its table has a row for each option of a search that is a secret", () => {
+  const secrets = Object.entries(rows).filter(([, { isSecret }]) => isSecret).map(([name]) => name)
+  const listed = Array.from(read("SECURITY.md").matchAll(/\| option `(\w+)` of a search/g), ([, name]) => name)
+  expect(new Set(listed)).toEqual(new Set(secrets))
+})
+
 const cached = Layer.provideMerge(SearchCache.layer({ timeToLive: "1 hour" }), advisor())
 
 test.each(Object.entries(rows))(
