@@ -137,10 +137,10 @@ const withoutKey = (request: Received): Received => {
   return isInPlace ? { ...request, path, body } : request
 }
 
-/** The values of options may be in a search once each. If one is there more often, all remain. */
+/** Removes the values of options from a search, unless one is missing or is in more than one place. */
 const withoutOptions = (text: string) => {
   const parts = text.split(Secrets.searchOption)
-  return parts.length - 1 <= markedPlaces ? parts.join("") : text
+  return parts.length - 1 === markedPlaces ? parts.join("") : text
 }
 
 /** A request without the places where a secret belongs: the key in an exchange, and two headers and the options of any other request. */
