@@ -23,9 +23,10 @@ describe("error of a response", () => {
   test.each<readonly [number, object]>([
     [599, { _tag: "ServerError" }],
     [600, { _tag: "UnexpectedResponse", reason: "Status" }],
-    [307, { _tag: "UnexpectedResponse", reason: "Redirect" }],
-    [0, { _tag: "UnexpectedResponse", reason: "Redirect" }]
-  ])("a status at the edge of a range has the error of that range: %i", function*([status, expected]) {
+    ...[0, 301, 302, 303, 307, 308].map((status) =>
+      [status, { _tag: "UnexpectedResponse", reason: "Redirect" }] as const
+    )
+  ])("status %i has the error of its range", function*([status, expected]) {
     expect(yield* errorOf(status)).toMatchObject({ ...expected, operation: "search", status })
   })
 

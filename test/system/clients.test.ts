@@ -1,5 +1,5 @@
 /** Responses arrive unchanged, whichever HttpClient is used and whatever that client does by itself. */
-import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
+import { FetchHttpClient, HttpBody, HttpClientRequest } from "@effect/platform"
 import { Agent, type Dispatcher } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Stream } from "effect"
@@ -16,17 +16,6 @@ const calling = (layer: HttpClientLayer, data: Reply) =>
     const service = yield* start({ token: json(tokenBody), data })
     return { ...service, ...(yield* advisorOver(layer, { baseUrl: service.origin })) }
   })
-
-/** Each client as one that makes an error of the statuses that the library has to see. */
-const refusing = [...clients, ...wrapped].map(({ layer, name }) => ({
-  name,
-  layer: Layer.project(layer, HttpClient.HttpClient, HttpClient.HttpClient, HttpClient.filterStatusOk)
-}))
-
-testLive.each(refusing)("error status over $name with filterStatusOk: the error has the headers", function*({ layer }) {
-  const { search } = yield* calling(layer, json("{}", { "retry-after": "7" }, 429))
-  expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TooManyRequests", retryAfter: 7 })
-})
 
 describe("FetchHttpClient.RequestInit", () => {
   /** A search whose fetch is configured by the client's layer, and the options that fetch gets. */
