@@ -88,26 +88,6 @@ it("SearchCache: a payload that can't be cloned as JSON is returned but not cach
   }
 })
 
-const distinct: ReadonlyArray<readonly [string, NutritionAdvisor.SearchOptions | undefined]> = [
-  ["oats", undefined],
-  ["oats ", undefined],
-  ["[\"oats\",[],[]]", undefined],
-  ["oats", { urlParams: { page: "1" } }],
-  ["oats", { urlParams: [["page", "1"], ["size", "5"]] }],
-  ["oats", { urlParams: [["size", "5"], ["page", "1"]] }],
-  ["oats", { headers: { page: "1" } }],
-  ["oats", { headers: [["a", "1"], ["b", "2"]] }],
-  ["oats", { headers: [["b", "2"], ["a", "1"]] }]
-]
-
-it("SearchCache: searches whose term, query parameters or headers differ don't share a payload", () => {
-  const { double, world } = worldOverSlow()
-  for (const [term, options] of distinct) searchedIn(world, term, options)
-  expect(double.sent).toHaveLength(distinct.length)
-  for (const [term, options] of distinct) searchedIn(world, term, options)
-  expect(double.sent).toHaveLength(distinct.length)
-})
-
 it.each<readonly [NutritionAdvisor.SearchOptions | undefined, NutritionAdvisor.SearchOptions]>([
   [undefined, {}],
   [{ urlParams: { page: 1 } }, { urlParams: new URLSearchParams("page=1") }],

@@ -1,8 +1,8 @@
 import { expect } from "@effect/vitest"
-import { Context, Duration, Effect, Exit, Fiber, Layer, Schema } from "effect"
+import { Duration, Effect, Exit, Layer } from "effect"
 import { NutritionAdvisor, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
-import { test, testLive } from "../support/doubles/arranged.js"
+import { test } from "../support/doubles/arranged.js"
 
 type Wrapper = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
 
@@ -16,8 +16,6 @@ const layers: ReadonlyArray<readonly [string, Wrapper]> = [
 
 const double = (found: unknown) => NutritionAdvisorTest.layer({ search: () => Effect.as(Effect.yieldNow(), found) })
 
-const schemaError = { _tag: "UnexpectedResponse", operation: "search", status: 200, reason: "Schema" }
-
 test.each(layers)("%s: two clients with the same layer value share nothing", function*([, layer]) {
   const found: Array<unknown> = []
   const searched = (name: string) =>
@@ -27,20 +25,6 @@ test.each(layers)("%s: two clients with the same layer value share nothing", fun
     )
   yield* Layer.build(Layer.mergeAll(searched("one"), searched("other")))
   expect(found.sort()).toEqual(["one", "other"])
-})
-
-testLive.each(layers)("%s: a caller whose decoding never ends doesn't affect others", function*([, layer]) {
-  const context = yield* Layer.build(Layer.provide(layer, double("155")))
-  const { search, searchAs } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
-  const never = Schema.transformOrFail(Schema.Unknown, Schema.Unknown, {
-    decode: (): Effect.Effect<unknown> => Effect.never,
-    encode: Effect.succeed
-  })
-  const waiting = yield* Effect.fork(searchAs(never)("egg"))
-  yield* Effect.yieldNow()
-  expect(yield* Effect.all([searchAs(Schema.NumberFromString)("egg"), search("egg")])).toEqual([155, "155"])
-  expect(yield* Effect.flip(searchAs(Schema.Boolean)("egg"))).toMatchObject(schemaError)
-  expect(Exit.isInterrupted(yield* Fiber.interrupt(waiting))).toBe(true)
 })
 
 const invalid: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<Wrapper>]> = [

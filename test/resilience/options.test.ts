@@ -121,16 +121,6 @@ it.each<readonly [type: string, one: unknown, other: unknown]>([
   }
 )
 
-it.each<readonly [type: string, make: () => unknown]>([
-  ["string", () => "a"],
-  ["number", () => 1],
-  ["boolean", () => true],
-  ["null", () => null],
-  ["undefined", () => undefined]
-])("SearchCache: searches with equal unknown options share a payload: %s", (_, make) => {
-  expect(outcomesOf([make(), make(), make()], [make()]).requests).toBe(1)
-})
-
 it("SearchCache: an object that is changed after a search counts as a different option", () => {
   const double = AdvisorDouble.responding(Effect.delay(found, 100))
   const world = worldOver(cache, double)
