@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { RefreshPolicy, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { variableOf, variablesOf } from "../../src/internal/options/environment.js"
+import { variablesOf } from "../../src/internal/options/environment.js"
 import * as Settings from "../../src/internal/settings/settings.js"
 import { version } from "../../src/internal/settings/version.js"
 import { read } from "../support/documents/blocks.js"
@@ -85,8 +85,4 @@ it.each<readonly [string, Declared, ReadonlyArray<string>]>([
 ])("options: each option of %s that can be set by a string has a variable", (_, declared, without) => {
   const withVariable = Object.keys(variablesOf(declared))
   expect(Object.keys(declared).filter((name) => !withVariable.includes(name)).sort()).toEqual(without)
-})
-
-it("options: the variable of an option is its name in capitals", () => {
-  expect(variableOf("tokenTimeout")).toBe("NUTRITION_ADVISOR_TOKEN_TIMEOUT")
 })

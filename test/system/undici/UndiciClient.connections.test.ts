@@ -55,16 +55,6 @@ describe("UndiciClient: interruption", () => {
 const connectionError = { _tag: expect.stringMatching(/^(RequestError|TransportError)$/) }
 
 describe("UndiciClient: end of the scope", () => {
-  testLive("idle connections are closed", function*() {
-    const wire = yield* serve(replying("{}"))
-    const scope = yield* Scope.make()
-    const client = yield* Scope.extend(UndiciClient.make(), scope)
-    yield* get(client, wire.origin)
-    expect(wire.connections.open).toBe(1)
-    yield* Scope.close(scope, Exit.void)
-    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-  })
-
   testLive.each(requests)("in-flight and queued requests fail: %s", function*([, request]) {
     const wire = yield* serve(silence)
     const scope = yield* Scope.make()

@@ -5,7 +5,7 @@ import { describe, expect } from "@effect/vitest"
 import { Effect, FiberRef, Layer, type Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { arrangedLive, testLive } from "../../support/doubles/arranged.js"
-import { afterBody, eventually, replying, serve } from "../../support/doubles/Wire.js"
+import { afterBody, replying, serve } from "../../support/doubles/Wire.js"
 import { advisor, ours, ways } from "./ways.js"
 
 type Execute = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<unknown, unknown>
@@ -34,7 +34,7 @@ const senders: ReadonlyArray<Sender> = [
 const post = HttpClientRequest.post("/v2/x")
 
 const sentBy = ({ headers, method, url }: Http.IncomingMessage, body: Buffer) => (
-  { headers, method, url, body, text: body.toString() }
+  { headers, method, url, text: body.toString() }
 )
 
 /** A sender, and the last request that its server has received. */
@@ -47,14 +47,6 @@ const receiving = (make: Sender["make"]) =>
     }))
     return { execute: yield* make(origin), last: () => sent.at(-1) ?? expect.unreachable("nothing was sent") }
   })
-
-const form = () => {
-  const form = new FormData()
-  form.append("meal", "breakfast & more")
-  form.append("meal", "ünïcode")
-  form.append("photo", new File([new Uint8Array([0, 1, 2, 255])], "oats.jpg", { type: "image/jpeg" }))
-  return form
-}
 
 const parts = (...texts: ReadonlyArray<string>) => Stream.encodeText(Stream.fromIterable(texts)).pipe(Stream.rechunk(1))
 
@@ -96,24 +88,6 @@ describe.each(senders.map(({ make, name }) => [name, make] as const))("UndiciCli
     })
   })
 
-  received(
-    "the fields and the file of a FormData are sent, with the boundary in the content type",
-    function*({ execute, last }) {
-      yield* execute(HttpClientRequest.bodyFormData(post, form()))
-      const { body, headers } = last()
-      const type = headers["content-type"] ?? ""
-      expect(type).toMatch(/^multipart\/form-data; ?boundary=./)
-      const received = yield* Effect.promise(() =>
-        new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData()
-      )
-      const photo = received.get("photo")
-      if (!(photo instanceof File)) return expect.unreachable("the file did not arrive")
-      expect(received.getAll("meal")).toEqual(["breakfast & more", "ünïcode"])
-      expect([photo.name, photo.type]).toEqual(["oats.jpg", "image/jpeg"])
-      expect(new Uint8Array(yield* Effect.promise(() => photo.arrayBuffer()))).toEqual(new Uint8Array([0, 1, 2, 255]))
-    }
-  )
-
   received("a Stream is sent in chunks", function*({ execute, last }) {
     yield* execute(HttpClientRequest.bodyStream(post, parts("a", "b", "c"), { contentType: "x/y" }))
     expect(last()).toMatchObject({
@@ -136,20 +110,6 @@ describe.each(senders.map(({ make, name }) => [name, make] as const))("UndiciCli
     const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
     yield* Effect.locally(execute(HttpClientRequest.bodyStream(post, stream)), setting, "set")
     expect(last().text).toBe("set")
-  })
-
-  testLive("if its Stream fails, the request fails and the server gets no complete body", function*() {
-    let whole = 0
-    const wire = yield* serve(afterBody((_, __, response) => {
-      whole += 1
-      response.end("{}")
-    }))
-    const execute = yield* make(wire.origin)
-    const failing = Stream.concat(parts("a"), Stream.fail(new Error("no more")))
-    const error = yield* Effect.flip(execute(HttpClientRequest.bodyStream(post, failing)))
-    expect(error).toMatchObject({ _tag: expect.stringMatching(/^(BadRequest|RequestError)$/) })
-    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-    expect(whole).toBe(0)
   })
 })
 

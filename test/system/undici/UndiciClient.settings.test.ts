@@ -1,6 +1,6 @@
 import { Pool } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
-import { Config, ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { test, testLive } from "../../support/doubles/arranged.js"
 import { replying, serve } from "../../support/doubles/Wire.js"
@@ -33,16 +33,6 @@ const givenToUndici = (options: UndiciClient.Options) =>
   })
 
 describe("UndiciClient: options of undici", () => {
-  testLive("without settings, the documented defaults apply", function*() {
-    expect(yield* givenToUndici({})).toMatchObject({
-      connections: 64,
-      keepAliveTimeout: 4_000,
-      connect: { timeout: 10_000 },
-      headersTimeout: 300_000,
-      bodyTimeout: 300_000
-    })
-  })
-
   testLive("settings are passed to undici in milliseconds", function*() {
     const given = yield* givenToUndici({
       connections: 3,
@@ -81,11 +71,6 @@ test.each<readonly [string, string, string]>([
     Effect.withConfigProvider(Layer.build(UndiciClient.layerConfig()), only(name, value))
   )
   expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-})
-
-test("UndiciClient.layerConfig: a given Config overrides its variable", function*() {
-  const layer = UndiciClient.layerConfig({ connections: Config.succeed(3) })
-  yield* Effect.withConfigProvider(Layer.build(layer), only("NUTRITION_ADVISOR_CONNECTIONS", "0"))
 })
 
 testLive("UndiciClient.make: it does not connect before the first request", function*() {
