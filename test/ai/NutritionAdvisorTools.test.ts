@@ -24,12 +24,6 @@ const handle = <A, I>(payload: unknown, options?: NutritionAdvisorTools.Options<
 const foods = (count: number, size = 100) =>
   Array.from({ length: count }, (_, index) => ({ name: `food ${index}`, text: "é".repeat(size / 2) }))
 
-test("@effect/ai tool: the result is the whole payload if it fits", function*() {
-  const payload = { results: foods(3), total: 3 }
-  const { encodedResult, isFailure } = yield* handle(payload)
-  expect({ encodedResult, isFailure }).toEqual({ encodedResult: payload, isFailure: false })
-})
-
 test("@effect/ai tool: a result is cut to 32 KiB by default", function*() {
   const { encodedResult } = yield* handle({ results: foods(9_000) })
   expect(bytesOf(encodedResult)).toBeLessThanOrEqual(32 * 1024)

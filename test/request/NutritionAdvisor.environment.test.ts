@@ -172,12 +172,4 @@ describe("layerSharedConfig", () => {
   ])("layerSharedConfig reads %s", function*([name, value, field]) {
     expect(yield* Effect.flip(built(shared({ [name]: value })))).toMatchObject({ _tag: "ConfigurationError", field })
   })
-
-  test("valid values of all its variables are accepted", function*() {
-    yield* built(shared({
-      NUTRITION_ADVISOR_LEASE: "20 seconds",
-      NUTRITION_ADVISOR_CACHE_TIMEOUT: "500 millis",
-      NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds"
-    }))
-  })
 })

@@ -85,22 +85,6 @@ describe("metrics of searches", () => {
     })
   })
 
-  test(
-    "a rejection during the cool-down counts as CoolingDown, and not as an exchange",
-    function*({ search, simulator }) {
-      yield* simulator.respondAlways("search", { status: 401 })
-      yield* Effect.replicateEffect(Effect.exit(search("oats")), 2)
-      const third = Effect.map(
-        Effect.flip(search("oats")),
-        (error) => expect(error).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown", status: 401 })
-      )
-      expect(yield* counterChanges(third)).toEqual({
-        "rejections_total CoolingDown": 1,
-        "requests_total Forbidden request search": 1
-      })
-    }
-  )
-
   test.each<readonly [outcome: string, operation: "token" | "search", response: Simulator.SimulatedResponse]>([
     ["RenewalFailed", "token", { status: 400 }],
     ["RenewalFailed", "token", { status: 403 }],
