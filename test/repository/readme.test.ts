@@ -4,7 +4,7 @@ import { expect, it } from "@effect/vitest"
 import { Option } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { vi } from "vitest"
-import { isTemporary } from "../../src/internal/errors/forbidden.js"
+import { forbiddenReasons } from "../../src/internal/errors/forbidden.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { pages, programsOf, read, repository } from "../support/documents/blocks.js"
 import { makeImporter } from "../support/documents/importBlock.js"
@@ -88,7 +88,7 @@ it("docs/errors.md: the table of Forbidden has a row for each reason, and says w
   const [, table = ""] = read("docs/errors.md").split("\n### Forbidden\n")
   const rows = table.split("\n###")[0]?.matchAll(/^\| `(\w+)` \|.*\| (yes )?\|$/gm) ?? []
   expect(Object.fromEntries(Array.from(rows, ([, reason, temporary]) => [reason, temporary !== undefined])))
-    .toEqual(Object.fromEntries(literals.map((reason) => [reason, isTemporary(reason)])))
+    .toEqual(Object.fromEntries(literals.map((reason) => [reason, forbiddenReasons[reason].isTemporary])))
 })
 
 it("ForbiddenReason: its JSDoc lists each reason", () => {

@@ -5,7 +5,7 @@ import {
   isTransient,
   type NutritionAdvisorError
 } from "../../NutritionAdvisorError.js"
-import { isTemporary } from "../errors/forbidden.js"
+import { forbiddenReasons } from "../errors/forbidden.js"
 import { ownError } from "../errors/ownError.js"
 import { variableOf, variablesOf } from "../options/environment.js"
 import { sharedClientDeclarations } from "../settings/settings.js"
@@ -42,7 +42,7 @@ const dependsOnTerm = (error: NutritionAdvisorError) =>
   (error._tag === "BadRequest" || (error._tag === "UnexpectedResponse" && error.reason === "TooLarge"))
 
 const maySucceedLater = (error: NutritionAdvisorError) =>
-  isTransient(error) || (error._tag === "Forbidden" && isTemporary(error.reason))
+  isTransient(error) || (error._tag === "Forbidden" && forbiddenReasons[error.reason].isTemporary)
 
 const adviceFor = (error: LibraryError): string => {
   if (isConfigurationError(error)) return setupNeeded

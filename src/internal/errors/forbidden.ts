@@ -1,32 +1,61 @@
-/** Forbidden is the error of rejected requests and of a rejected license key. */
-import { Forbidden, ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+/** Forbidden is the error of rejected requests and of a rejected license key. This file says what each of its reasons means. */
+import * as Struct from "effect/Struct"
+import type { Forbidden, ForbiddenReason, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
-/** What each reason means: what the service rejected, and whether the same call may succeed later without any change. */
-const meanings = {
-  RejectedAgain: { rejected: "request", isTemporary: false },
-  TokenUnchanged: { rejected: "request", isTemporary: false },
-  CoolingDown: { rejected: "request", isTemporary: true },
-  KeyRejected: { rejected: "key", isTemporary: false },
-  BodyNotReplayable: { rejected: "request", isTemporary: false }
-} as const satisfies Record<ForbiddenReason, { rejected: "request" | "key"; isTemporary: boolean }>
+interface Meaning {
+  /** What the service rejected. */
+  readonly rejected: "request" | "key"
+  /** Whether the same call may succeed later without any change. For every Forbidden, `isTransient` returns false. */
+  readonly isTemporary: boolean
+  /** The rest of the message after "was rejected". */
+  readonly text: string
+}
+
+export const checkKey = "Check the license key, baseUrl and tokenRoute, and any proxy between you and the service."
+
+const checkLicense =
+  "Check that the license covers this call, that serviceId is correct, and that no proxy is rejecting the request."
+
+export const forbiddenReasons = {
+  RejectedAgain: {
+    rejected: "request",
+    isTemporary: false,
+    text: `, even with a new token. ${checkLicense}`
+  },
+  TokenUnchanged: {
+    rejected: "request",
+    isTemporary: false,
+    text: `, and the token exchange returned the same token again. ${checkLicense}`
+  },
+  CoolingDown: {
+    rejected: "request",
+    isTemporary: true,
+    text:
+      `, and the token can't be renewed again yet. ${checkLicense} Another program with this key may be revoking your tokens.`
+  },
+  KeyRejected: {
+    rejected: "key",
+    isTemporary: false,
+    text: `. ${checkKey}`
+  },
+  BodyNotReplayable: {
+    rejected: "request",
+    isTemporary: false,
+    text: ". The token was renewed, but a streamed body can't be sent twice. Send the request again."
+  }
+} as const satisfies Record<ForbiddenReason, Meaning>
 
 export type RequestReason = {
-  [Reason in ForbiddenReason]: (typeof meanings)[Reason]["rejected"] extends "request" ? Reason : never
+  [Reason in ForbiddenReason]: (typeof forbiddenReasons)[Reason]["rejected"] extends "request" ? Reason : never
 }[ForbiddenReason]
 
-const isRequestReason = (reason: ForbiddenReason): reason is RequestReason => meanings[reason].rejected === "request"
+const isRequestReason = (reason: ForbiddenReason): reason is RequestReason =>
+  forbiddenReasons[reason].rejected === "request"
 
-export const requestReasons = ForbiddenReason.literals.filter(isRequestReason)
-
-/** Checks whether the same call may succeed later. For every Forbidden, `isTransient` returns false. */
-export const isTemporary = (reason: ForbiddenReason): boolean => meanings[reason].isTemporary
+export const requestReasons = Struct.keys(forbiddenReasons).filter(isRequestReason)
 
 /** Checks for a Forbidden that concerns a request. */
 export const isForbiddenRequest = (
   error: NutritionAdvisorError
 ): error is Forbidden & { readonly reason: RequestReason } =>
   error._tag === "Forbidden" && isRequestReason(error.reason)
-
-/** The error of a renewal that gets no other token although no exchange failed. The JSDoc of `renew` explains its status. */
-export const notRenewed = (reason: "CoolingDown" | "TokenUnchanged"): Forbidden =>
-  new Forbidden({ operation: "request", status: 403, reason })

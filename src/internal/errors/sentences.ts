@@ -1,4 +1,5 @@
-import type { ConfigurationError, ForbiddenReason, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import type { ConfigurationError, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { checkKey, forbiddenReasons } from "./forbidden.js"
 import { adviceOf, isBroken } from "./transportCodes.js"
 
 type AnyError = NutritionAdvisorError | ConfigurationError
@@ -19,22 +20,7 @@ const hintAtBody = (body: unknown) =>
 const hintAtIssue = (issue: unknown) =>
   issue === undefined ? "" : " The error's issue field describes the mismatch, redacted."
 
-const sharedAdvice = {
-  key: "Check the license key, baseUrl and tokenRoute, and any proxy between you and the service.",
-  request: "Correct the request. If every request is rejected, check serviceId.",
-  license:
-    "Check that the license covers this call, that serviceId is correct, and that no proxy is rejecting the request."
-}
-
-/** The rest of the sentence after "was rejected". */
-const forbiddenTexts: Record<ForbiddenReason, string> = {
-  RejectedAgain: `, even with a new token. ${sharedAdvice.license}`,
-  TokenUnchanged: `, and the token exchange returned the same token again. ${sharedAdvice.license}`,
-  CoolingDown:
-    `, and the token can't be renewed again yet. ${sharedAdvice.license} Another program with this key may be revoking your tokens.`,
-  KeyRejected: `. ${sharedAdvice.key}`,
-  BodyNotReplayable: ". The token was renewed, but a streamed body can't be sent twice. Send the request again."
-}
+const correctRequest = "Correct the request. If every request is rejected, check serviceId."
 
 const transportTexts = {
   Timeout: {
@@ -74,12 +60,14 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   BadRequest: (error) => {
     const { body, detail, operation, status } = error
     if (status === undefined) return `${callOf(error)} was not sent${inParentheses(detail)}. Correct the request.`
-    const advice = operation === "token" ? sharedAdvice.key : sharedAdvice.request
+    const advice = operation === "token" ? checkKey : correctRequest
     return `${callOf(error)} was rejected with status ${status}${inParentheses(detail)}. ${advice}${hintAtBody(body)}`
   },
   ServerError: (error) => `${callOf(error)} failed with status ${error.status}. ${retryText(error.retryAfter)}`,
   Forbidden: (error) =>
-    `${callOf(error)} was rejected (status ${error.status})${forbiddenTexts[error.reason]}${hintAtBody(error.body)}`,
+    `${callOf(error)} was rejected (status ${error.status})${forbiddenReasons[error.reason].text}${
+      hintAtBody(error.body)
+    }`,
   MissingServiceId: (error) =>
     `${callOf(error)} returned no customer identifier (customer_id). ` +
     "Set serviceId to the one on your product dashboard.",

@@ -7,10 +7,10 @@ import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Service } from "../../TokenProvider.js"
-import { notRenewed } from "../errors/forbidden.js"
 import * as BackgroundRefresh from "./backgroundRefresh.js"
 import * as Flights from "./flights.js"
 import * as Metrics from "./metrics.js"
+import { notRenewed } from "./state.js"
 import { tokenStatusOf } from "./status.js"
 
 type Token = AccessToken.AccessToken

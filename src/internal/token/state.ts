@@ -1,11 +1,10 @@
 import * as Cause from "effect/Cause"
 import * as Option from "effect/Option"
 import * as AccessToken from "../../AccessToken.js"
-import type { TokenError } from "../../NutritionAdvisorError.js"
+import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import type { Failure } from "../../TokenProvider.js"
-import { notRenewed } from "../errors/forbidden.js"
 import { retryAfterMillis } from "../errors/retry.js"
 import { closed } from "../errors/transportErrors.js"
 import type { Moment } from "../runtime/clock.js"
@@ -63,6 +62,10 @@ export type Decision<Flight> =
 
 /** The second renewal is for a revocation right after another one, and for a token from another replica that is rejected as well. */
 const renewalsPerCoolDown = 2
+
+/** The error of a renewal that gets no other token although no exchange failed. The JSDoc of `renew` explains its status. */
+export const notRenewed = (reason: "CoolingDown" | "TokenUnchanged"): Forbidden =>
+  new Forbidden({ operation: "request", status: 403, reason })
 
 const coolingDownCause: Cause.Cause<TokenError> = Cause.fail(notRenewed("CoolingDown"))
 

@@ -4,7 +4,7 @@ import { expect } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
-import { isTemporary, requestReasons } from "../../../src/internal/errors/forbidden.js"
+import { forbiddenReasons, requestReasons } from "../../../src/internal/errors/forbidden.js"
 import { arrangedLive } from "../../support/doubles/arranged.js"
 import * as Rejections from "../../support/doubles/rejections.js"
 import { searchPath } from "../../support/doubles/WatchedSimulator.js"
@@ -149,7 +149,7 @@ test.each(rejectedSearches)(
     const { message } = new NutritionAdvisorError.Forbidden({ operation: "search", status, reason })
     const lines = yield* job.output
     expect({ code, isReported: stderr.includes(message), hasLine: lines.includes(message) }).toEqual(
-      isTemporary(reason)
+      forbiddenReasons[reason].isTemporary
         ? { code: 1, isReported: true, hasLine: false }
         : { code: 0, isReported: false, hasLine: true }
     )
