@@ -16,8 +16,8 @@ interface Slot {
 type Slots = Map<number, Slot>
 
 /**
- * All clients of a process share their timers, so this Map has to belong to the module. 2,000 clients wake the process about once a second,
- * for less than a millisecond. If each client slept in a fiber of its own, they would take 30 to 50 times as much CPU time.
+ * All clients of a process share their timers, so this Map has to belong to the module. If each client slept in a fiber of its own,
+ * thousands of idle clients would keep the process busy with their timers and their garbage (bench/RESULTS.md).
  */
 const slotsByClock = new WeakMap<Clock.Clock, Slots>()
 
