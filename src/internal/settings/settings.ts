@@ -15,7 +15,7 @@ import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseSer
 import { isPlaceholder, nothingAround, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
-/** The token routes that have a name. A token route is a path with `{key}` instead of the license key. */
+/** The paths of the token routes that have a name, with `{key}` where the license key is. */
 const namedRoutes = {
   "advisor-licence": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}",
   "advisor-token": "/v2/token-cache/nutrition-advisor/oauth/token/{key}",

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { tokenRoutes } from "../../internal/settings/settings.js"
 import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest } from "../Simulator.js"
-import { type KnownSecrets, latin1Of, withoutSecrets } from "./secrets.js"
+import { type KnownSecrets, withoutSecrets, withoutSecretsInBytes } from "./secrets.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 
@@ -62,7 +62,7 @@ export const destinationOf = ({ controls = false, pathPrefix = "" }: Options, pa
 /** The parts of a request that can contain a license key, as the client sent them. */
 export type Unmasked = Pick<SeenRequest, "path" | "query" | "body">
 
-const decoded = (segment: string): string | undefined => {
+const decodedSegment = (segment: string): string | undefined => {
   try {
     return decodeURIComponent(segment)
   } catch {
@@ -70,23 +70,18 @@ const decoded = (segment: string): string | undefined => {
   }
 }
 
-/** Returns the license key of an exchange, or undefined if it is malformed. What this reads, `withoutKeys` must hide. */
+/** Returns the license key of an exchange, or undefined if it is missing or malformed. What this reads, `withoutKeys` must hide. */
 export const keyOf = ({ body, path }: Unmasked): string | undefined => {
   if (body.length > 0) return undefined
-  const [, key = ""] = tokenPatterns.flatMap(({ exact }) => exact.exec(path) ?? [])
-  return decoded(key)
-}
-
-const withoutKnownSecrets = (bytes: Uint8Array, known: KnownSecrets): Uint8Array => {
-  const text = latin1Of(bytes)
-  const shown = withoutSecrets(text, known)
-  return shown === text ? bytes : new TextEncoder().encode(shown)
+  const [, key] = tokenPatterns.flatMap(({ exact }) => exact.exec(path) ?? [])
+  return key === undefined ? undefined : decodedSegment(key)
 }
 
 /**
- * Replaces what may be a license key with `{key}`: known keys in the path, whatever follows a token route, and, if the request
- * `mayHaveKeyInPath`, the last segment. Known keys in the query and the body are replaced, too, except in a data request, whose route has
- * to get what was sent.
+ * Replaces what may be a license key with `{key}`:
+ *
+ * - in the path: known keys, whatever follows a token route, and the last segment if the request `mayHaveKeyInPath`
+ * - in the query and the body: known keys, except in a data request, whose route has to get what was sent
  */
 export const withoutKeys = (
   { body, path, query }: Unmasked,
@@ -95,11 +90,11 @@ export const withoutKeys = (
 ) => {
   const shown = tokenPatterns.reduce((text, { anywhere, ending }) => text.replace(anywhere, ending), path)
     .split("/")
-    .map((segment) => known.licenseKeys.has(decoded(segment) ?? segment) ? "{key}" : segment)
+    .map((segment) => known.licenseKeys.has(decodedSegment(segment) ?? segment) ? "{key}" : segment)
     .join("/")
   return {
     path: mayHaveKeyInPath ? shown.replace(/[^/]+\/*$/, "{key}") : shown,
     query: isData ? query : withoutSecrets(query, known),
-    body: isData ? body : withoutKnownSecrets(body, known)
+    body: isData ? body : withoutSecretsInBytes(body, known)
   }
 }
