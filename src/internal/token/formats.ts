@@ -26,20 +26,20 @@ const Seconds = Schema.Union(Schema.Number, Schema.NumberFromString).pipe(
 
 type TokenFields = ConstructorParameters<typeof AccessToken>[0]
 
-/** The fields of a token that are the same for all replicas. */
+/** The fields of a token that replicas share. `tokenType` is constant. */
 export type SharedField = Exclude<keyof TokenFields, "isFromPeer" | "tokenType">
 
-type NoText = Redacted.Redacted<string> | number | Option.Option<number>
-
-/** The shared fields that contain neither a secret nor a number. */
+/** The shared fields that are optional text. */
 type TextField = {
-  [Name in SharedField]: TokenFields[Name] extends NoText ? never : Name
+  [Name in SharedField]: TokenFields[Name] extends Option.Option<string> ? Name : never
 }[SharedField]
 
 const OptionalText = Schema.optionalWith(Schema.String, { as: "Option", nullable: true })
 
 /** The fields with text that the service chooses, which have the same names in the token and in both of its formats. */
-export const textFields = { scope: OptionalText } satisfies Readonly<Record<TextField, typeof OptionalText>>
+export const textFields = {
+  scope: OptionalText
+} satisfies Readonly<Record<TextField, typeof OptionalText>>
 
 /** The token response (SERVICE.md section 2). Its parse errors contain secrets, so only the name of a field leaves this file. */
 const TokenResponse = Schema.Struct({
