@@ -3,8 +3,8 @@ import { Effect, Exit, Fiber } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
+import { arrange, failures, forbiddenCalls } from "../support/doubles/forbiddenCalls.js"
 import { counterChanges } from "../support/doubles/metrics.js"
-import { arrange, failures, rejections } from "../support/doubles/rejections.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondNext } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
@@ -55,7 +55,7 @@ describe("renewal: a 403 that is not about the token", () => {
   })
 })
 
-test.each(Object.entries(rejections))(
+test.each(Object.entries(forbiddenCalls))(
   "renewal: a request fails with the same reason of Forbidden if it gets an ordinary 403 first: %s",
   function*([reason, rejection], { simulator }) {
     yield* Effect.all([respondNext("search", { status: 403 }), respondNext("request", { status: 403 })])

@@ -7,8 +7,8 @@ interface Meaning {
   readonly rejected: "request" | "key"
   /** Whether the same call may succeed later without any change. For every Forbidden, `isTransient` returns false. */
   readonly isTemporary: boolean
-  /** The rest of the message after "was rejected". */
-  readonly text: string
+  /** The end of the message, from the comma or the period after "was rejected (status 403)". */
+  readonly ending: string
 }
 
 export const checkKey = "Check the license key, baseUrl and tokenRoute, and any proxy between you and the service."
@@ -20,28 +20,28 @@ export const forbiddenReasons = {
   RejectedAgain: {
     rejected: "request",
     isTemporary: false,
-    text: `, even with a new token. ${checkLicense}`
+    ending: `, even with a new token. ${checkLicense}`
   },
   TokenUnchanged: {
     rejected: "request",
     isTemporary: false,
-    text: `, and the token exchange returned the same token again. ${checkLicense}`
+    ending: `, and the token exchange returned the same token again. ${checkLicense}`
   },
   CoolingDown: {
     rejected: "request",
     isTemporary: true,
-    text:
+    ending:
       `, and the token can't be renewed again yet. ${checkLicense} Another program with this key may be revoking your tokens.`
   },
   KeyRejected: {
     rejected: "key",
     isTemporary: false,
-    text: `. ${checkKey}`
+    ending: `. ${checkKey}`
   },
   BodyNotReplayable: {
     rejected: "request",
     isTemporary: false,
-    text: ". The token was renewed, but a streamed body can't be sent twice. Send the request again."
+    ending: ". The token was renewed, but a streamed body can't be sent twice. Send the request again."
   }
 } as const satisfies Record<ForbiddenReason, Meaning>
 

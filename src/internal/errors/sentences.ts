@@ -65,7 +65,7 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   },
   ServerError: (error) => `${callOf(error)} failed with status ${error.status}. ${retryText(error.retryAfter)}`,
   Forbidden: (error) =>
-    `${callOf(error)} was rejected (status ${error.status})${forbiddenReasons[error.reason].text}${
+    `${callOf(error)} was rejected (status ${error.status})${forbiddenReasons[error.reason].ending}${
       hintAtBody(error.body)
     }`,
   MissingServiceId: (error) =>

@@ -22,9 +22,9 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
 const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**
- * Adds the token and the User-Agent, which the caller's headers may override (`request/build` removes the token's headers from those). The
- * last ones are kept, because all searches without headers of the caller share them. Nothing else keeps a token in plain text for longer
- * than a request.
+ * Adds the token and the User-Agent. The headers of the request override them; `request/build` has removed those of a token that a caller
+ * set. The last ones are kept, because all searches without headers share them. Nothing else keeps a token in plain text for longer than a
+ * request.
  */
 const makeAddHeaders = ({ serviceIdHeader, userAgent }: DataSettings) => {
   let last: { readonly token: AccessToken; readonly headers: RequestHeaders } | undefined
@@ -75,7 +75,7 @@ const rejectionOutcomeOf = (error: NutritionAdvisorError): Metrics.RejectionOutc
   return error.operation === "token" ? "RenewalFailed" : "RetryFailed"
 }
 
-/** Counts how a request ends whose token was rejected. */
+/** Counts how a request ends that got a rejected status. */
 const withRejectionMetric = (renewing: Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError>) =>
   renewing.pipe(
     Effect.tap(({ status }) => countRejection(showsAcceptance(status) ? "AcceptedAfterRenewal" : "RetryFailed")),
@@ -86,7 +86,7 @@ const withRejectionMetric = (renewing: Effect.Effect<ServiceResponse.ServiceResp
 export const make = (settings: DataSettings, tokens: TokenProvider.Service, send: Send) => {
   const sendOnce = makeSendOnce(settings, send)
 
-  const isRejected = ({ status }: ServiceResponse.ServiceResponse) => settings.rejectedStatuses.has(status)
+  const hasRejectedStatus = ({ status }: ServiceResponse.ServiceResponse) => settings.rejectedStatuses.has(status)
 
   /** Renews the token. Adds the response to the error of a token that was not renewed. */
   const renew = (token: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
@@ -103,7 +103,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
   ) =>
     Effect.gen(function*() {
       let { response, token } = rejected
-      for (let renewals = 0; isRejected(response); renewals += 1) {
+      for (let renewals = 0; hasRejectedStatus(response); renewals += 1) {
         showOn(context, response)
         // The token of another replica may have been rejected, too. The second renewal exchanges the license key.
         const mayRenew = renewals === 0 || (renewals === 1 && token.isFromPeer === true)
@@ -127,7 +127,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       getToken,
       (token) =>
         Effect.flatMap(sendOnce(context, request, token), (response) =>
-          isRejected(response)
+          hasRejectedStatus(response)
             ? Effect.flatMap(
               withRejectionMetric(renewAndSend(context, request, { token, response })),
               (last) => responseOrError(context, last)

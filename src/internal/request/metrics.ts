@@ -14,7 +14,7 @@ import {
 
 const rejectionOutcomes = [...requestReasons, "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"] as const
 
-/** How a request ends whose token was rejected. */
+/** How a request ends that got a rejected status. */
 export type RejectionOutcome = (typeof rejectionOutcomes)[number]
 
 export const rejections = counterByLabel(

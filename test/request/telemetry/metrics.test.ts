@@ -11,9 +11,9 @@ import {
 } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../../support/doubles/arranged.js"
+import { arrange, failures, forbiddenCalls } from "../../support/doubles/forbiddenCalls.js"
 import * as ManualClock from "../../support/doubles/ManualClock.js"
 import { counterChanges, snapshot } from "../../support/doubles/metrics.js"
-import { arrange, failures, rejections } from "../../support/doubles/rejections.js"
 import { settings } from "../../support/doubles/simulatedAdvisor.js"
 import { respondNext, setLatency } from "../../support/doubles/simulator.js"
 import * as Time from "../../support/doubles/Time.js"
@@ -41,7 +41,7 @@ const initial: Readonly<Record<string, ReadonlyArray<Labels>>> = {
     ...["issued", "unchanged"].map((outcome) => ({ reason, outcome, error: "none" })),
     ...tags.map((error) => ({ reason, outcome: "failed", error }))
   ]),
-  rejections_total: [...Object.keys(rejections), "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"].map((
+  rejections_total: [...Object.keys(forbiddenCalls), "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"].map((
     outcome
   ) => ({ outcome })),
   requests_total: ["search", "request"].flatMap((operation) => [
@@ -129,7 +129,7 @@ describe("metrics: data request", () => {
 })
 
 describe("metrics: rejection", () => {
-  test.each(Object.entries(rejections))(
+  test.each(Object.entries(forbiddenCalls))(
     "a Forbidden is counted once with its reason, and the key is exchanged no more often than necessary: %s",
     function*([reason, rejection], simulator) {
       yield* arrange(simulator, rejection)

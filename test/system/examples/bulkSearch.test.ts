@@ -6,7 +6,7 @@ import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { forbiddenReasons, requestReasons } from "../../../src/internal/errors/forbidden.js"
 import { arrangedLive } from "../../support/doubles/arranged.js"
-import * as Rejections from "../../support/doubles/rejections.js"
+import * as Calls from "../../support/doubles/forbiddenCalls.js"
 import { searchPath } from "../../support/doubles/WatchedSimulator.js"
 import { eventually } from "../../support/doubles/Wire.js"
 import { bundle } from "../bundle.js"
@@ -131,7 +131,7 @@ test("bulk-search.ts: after a long outage it exits with code 1, and the next run
   expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["oats", "rice"])
 })
 
-const rejectedSearches = requestReasons.filter((reason) => Rejections.rejections[reason].call === Rejections.search)
+const rejectedSearches = requestReasons.filter((reason) => Calls.forbiddenCalls[reason].call === Calls.search)
 
 test.each(rejectedSearches)(
   "bulk-search.ts: a rejected term gets a line, unless the reason is temporary: %s",
@@ -139,8 +139,8 @@ test.each(rejectedSearches)(
     reason,
     job
   ) {
-    const rejection = Rejections.rejections[reason]
-    yield* Rejections.arrange(job.simulator, rejection)
+    const rejection = Calls.forbiddenCalls[reason]
+    yield* Calls.arrange(job.simulator, rejection)
     // All searches in flight can share a renewal.
     yield* job.write(terms.slice(0, (rejection.calls - 1) * inFlight + 1))
     yield* job.append("")

@@ -5,7 +5,7 @@ import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-a
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import type { RequestReason } from "../../../src/internal/errors/forbidden.js"
 
-export interface Rejection {
+export interface ForbiddenCall {
   /** The response to each search and request. */
   readonly response: Simulator.Reply
   /** Whether each exchange returns the same token. */
@@ -25,7 +25,7 @@ const streamed = HttpClientRequest.post("/v2/plan").pipe(
 
 const response = { status: 403 }
 
-export const rejections: Readonly<Record<RequestReason, Rejection>> = {
+export const forbiddenCalls: Readonly<Record<RequestReason, ForbiddenCall>> = {
   RejectedAgain: { response, call: search, calls: 1, exchanges: 2 },
   TokenUnchanged: { response, isTokenUnchanged: true, call: search, calls: 1, exchanges: 2 },
   CoolingDown: { response, call: search, calls: 3, exchanges: 3 },
@@ -37,7 +37,7 @@ export const rejections: Readonly<Record<RequestReason, Rejection>> = {
   }
 }
 
-export const arrange = (simulator: Simulator.Service, { isTokenUnchanged = false, response }: Rejection) =>
+export const arrange = (simulator: Simulator.Service, { isTokenUnchanged = false, response }: ForbiddenCall) =>
   Effect.all([
     simulator.respondAlways("search", response),
     simulator.respondAlways("request", response),
@@ -45,4 +45,4 @@ export const arrange = (simulator: Simulator.Service, { isTokenUnchanged = false
   ])
 
 /** The errors of all calls. */
-export const failures = ({ call, calls }: Rejection) => Effect.replicateEffect(Effect.flip(call), calls)
+export const failures = ({ call, calls }: ForbiddenCall) => Effect.replicateEffect(Effect.flip(call), calls)
