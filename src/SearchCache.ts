@@ -11,7 +11,7 @@ import { ownError } from "./internal/errors/ownError.js"
 import { checkValue, parseCount, toMillis } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import { searchAsOf } from "./internal/request/decode.js"
-import { normalizeOptions, searchKey } from "./internal/request/searchOptions.js"
+import { searchKey, withNormalizedOptions } from "./internal/request/searchOptions.js"
 import { cachedSearches } from "./internal/resilience/metrics.js"
 import * as InFlight from "./internal/resilience/searchCache/inFlight.js"
 import * as Payloads from "./internal/resilience/searchCache/payloads.js"
@@ -62,7 +62,7 @@ const make = (options: Options) =>
     const now = () => monotonicMillis(clock)
 
     const search: Service["search"] = (term, given) =>
-      normalizeOptions(given, (options) => {
+      withNormalizedOptions(given, (options) => {
         const sent = Effect.suspend(() => advisor.search(term, options))
         const key = searchKey(term, options)
         // A search that can't be compared with others is always sent.

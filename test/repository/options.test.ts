@@ -6,6 +6,7 @@ import { variablesOf } from "../../src/internal/options/environment.js"
 import * as Settings from "../../src/internal/settings/settings.js"
 import { version } from "../../src/internal/settings/version.js"
 import { read } from "../support/documents/blocks.js"
+import { rows as searchOptions } from "../support/doubles/searchOptions.js"
 
 type Declared = Readonly<Record<string, object>>
 
@@ -51,6 +52,11 @@ it.each<readonly [string, Declared]>([
     .toEqual([])
   const wrong = defaultsOf(declared).filter(([name, shown]) => !docs[name]?.includes(`${shown} by default`))
   expect(wrong).toEqual([])
+})
+
+it("options: each option of a search has JSDoc", () => {
+  const docs = docsOf("src/NutritionAdvisor.ts")
+  expect(Object.keys(searchOptions).filter((name) => docs[name] === undefined)).toEqual([])
 })
 
 /** The default in each row of the table whose first row is about this option. */

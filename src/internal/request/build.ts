@@ -33,13 +33,13 @@ const areWellFormed = (params: Url.Pairs) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
 
 /** The headers of a token, which callers can't set. */
-const tokenHeaders = ({ serviceIdHeader }: DataSettings) => ["authorization", serviceIdHeader]
+const tokenHeaderNames = ({ serviceIdHeader }: DataSettings) => ["authorization", serviceIdHeader]
 
 /** Removes the headers of a token, and those that are derived from the connection and the body. */
 const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers, body: HttpBody.HttpBody) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
   const ofBody = hasOwnLength ? [] : ["content-length"]
-  return Headers.remove(headers, [...tokenHeaders(settings), ...connectionHeaders, ...ofBody])
+  return Headers.remove(headers, [...tokenHeaderNames(settings), ...connectionHeaders, ...ofBody])
 }
 
 /** Builds the request of a search, without a token. */
@@ -99,5 +99,5 @@ export const withoutTokenHeaders = (
   request: HttpClientRequest.HttpClientRequest
 ): HttpClientRequest.HttpClientRequest =>
   Object.assign(Object.create(Object.getPrototypeOf(request)), request, {
-    headers: Headers.remove(request.headers, tokenHeaders(settings))
+    headers: Headers.remove(request.headers, tokenHeaderNames(settings))
   })

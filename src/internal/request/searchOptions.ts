@@ -7,7 +7,7 @@ import type * as Redacted from "effect/Redacted"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
 import type * as Url from "../http/url.js"
 
-/** An option that may be Redacted is a secret, so it always is in its normal form. */
+/** An option that may be Redacted is a secret. Its normal form is a Redacted. */
 type NormalForm<Option> = [Extract<Option, Redacted.Redacted>] extends [never] ? Option : Redacted.Redacted | undefined
 
 type NormalForms = { readonly [Name in keyof SearchOptions]-?: NormalForm<SearchOptions[Name]> }
@@ -67,7 +67,7 @@ const withoutIterators = (options: SearchOptions): SearchOptions => ({
 })
 
 /** If reading the options throws, the search dies with that defect. */
-const withOptions = <Options>(read: (options: SearchOptions) => Options) =>
+const readingWith = <Options>(read: (options: SearchOptions) => Options) =>
 <A, E, R>(
   options: SearchOptions | undefined,
   search: (options: Options | undefined) => Effect.Effect<A, E, R>
@@ -81,10 +81,10 @@ const withOptions = <Options>(read: (options: SearchOptions) => Options) =>
 }
 
 /** Reads the options of a search at once, into their normal form, so that each run sends the same values. */
-export const normalizeOptions = withOptions(normalized)
+export const withNormalizedOptions = readingWith(normalized)
 
 /** Passes the options of a search to another client. Iterators become arrays, since they can't be read twice; the rest is unchanged. */
-export const forwardOptions = withOptions(withoutIterators)
+export const withForwardableOptions = readingWith(withoutIterators)
 
 type Comparable = string | number | boolean | null
 
@@ -99,6 +99,7 @@ const isComparable = (value: unknown): value is Comparable =>
 export const searchKey = (term: string, options: Partial<NormalizedOptions> = {}): string | undefined => {
   const { headers = {}, urlParams = [], ...rest } = options
   const others = Object.entries<unknown>(rest).filter(([, value]) => value !== undefined)
+  // A Redacted that isn't named above may belong to another customer, so it isn't compared either.
   if (!others.every(([, value]) => isComparable(value))) return undefined
   others.sort(([name], [otherName]) => name < otherName ? -1 : 1)
   return JSON.stringify([term, urlParams, Object.entries(headers), others])

@@ -17,7 +17,7 @@ import * as Build from "./build.js"
 import { makeDecode } from "./decode.js"
 import * as Metrics from "./metrics.js"
 import { makeRunner } from "./runner.js"
-import { normalizeOptions } from "./searchOptions.js"
+import { withNormalizedOptions } from "./searchOptions.js"
 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
 
@@ -42,7 +42,7 @@ export const make = (
       given: SearchOptions | undefined,
       decode: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
     ) => {
-      const built = normalizeOptions(given, (options) => Build.search(settings, term, options))
+      const built = withNormalizedOptions(given, (options) => Build.search(settings, term, options))
       return runSearch(
         searchAttributes,
         (context) => Effect.flatMap(built, (request) => Effect.flatMap(authorized(context, request), decode))

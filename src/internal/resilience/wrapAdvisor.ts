@@ -6,7 +6,7 @@ import { NutritionAdvisor, type Service } from "../../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { DataOperation } from "../errors/dataOperation.js"
 import { searchAsOf } from "../request/decode.js"
-import { forwardOptions } from "../request/searchOptions.js"
+import { withForwardableOptions } from "../request/searchOptions.js"
 
 type Wrap = <A>(
   call: Effect.Effect<A, NutritionAdvisorError>,
@@ -16,7 +16,7 @@ type Wrap = <A>(
 /** Wraps each search and request of a client. `searchAs` decodes after the wrapped search, and all options are passed on. */
 export const wrapAdvisor = (advisor: Service, wrap: Wrap): Service => {
   const search: Service["search"] = (term, given) =>
-    forwardOptions(
+    withForwardableOptions(
       given,
       (options) => wrap(advisor.search(term, options), { operation: "search", method: "GET" })
     )

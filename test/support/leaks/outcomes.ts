@@ -3,7 +3,7 @@ import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Effect, Record, Redacted, Schema, Stream } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { textFields } from "../../../src/internal/token/formats.js"
-import * as SearchOptions from "../doubles/searchOptions.js"
+import * as SearchOptionRows from "../doubles/searchOptions.js"
 import { tokenRoutes } from "../doubles/tokenRoutes.js"
 import type { Reply } from "./LocalService.js"
 import * as Replies from "./replies.js"
@@ -25,7 +25,7 @@ export interface Outcome {
 
 export const search = NutritionAdvisor.search("apple")
 
-const searchWithOptions = NutritionAdvisor.search("apple", SearchOptions.together(0))
+const searchWithOptions = NutritionAdvisor.search("apple", SearchOptionRows.together(0))
 
 const execute = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
@@ -69,7 +69,7 @@ const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, en
   ]
 })
 
-const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(SearchOptions.rows).map(([name, { invalid }]) => ({
+const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(SearchOptionRows.rows).map(([name, { invalid }]) => ({
   title: `a search whose option ${name} is invalid`,
   program: NutritionAdvisor.search("apple", { [name]: invalid[0] }),
   end: "BadRequest"

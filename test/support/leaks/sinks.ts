@@ -138,7 +138,7 @@ const withoutKey = (request: Received): Received => {
 }
 
 /** Removes the values of options from a search, unless one is missing or is in more than one place. */
-const withoutOptions = (text: string) => {
+const withoutMarkers = (text: string) => {
   const parts = text.split(Secrets.searchOption)
   return parts.length - 1 === markedPlaces ? parts.join("") : text
 }
@@ -147,7 +147,7 @@ const withoutOptions = (text: string) => {
 const withoutPlaces = (request: Received): string => {
   if (isExchange(request.path)) return json(withoutKey(request))
   const { headers: { authorization, "service-id": _serviceId, ...headers }, ...rest } = request
-  return withoutOptions(
+  return withoutMarkers(
     json({ ...rest, headers, misplaced: [/^Bearer \S+$/.exec(`${authorization}`) ? "" : authorization] })
   )
 }
