@@ -187,13 +187,14 @@ export const memory = async ({ isQuick, libraries, log }) => {
 
 /**
  * What one more client in a process costs: the heap that it keeps, and the CPU time to create it, to search once, and to be idle. An idle
- * client is compared with a fiber that only sleeps.
+ * client is compared with a fiber that only sleeps, and with a process that has no clients.
  */
 export const clients = async ({ isQuick, libraries, log }) => {
   const rows = []
   const idleMillis = isQuick ? 0 : 60_000
-  for (const kind of ["make", "createClient", "fiber"]) {
-    for (const [name, library] of Object.entries(kind === "fiber" ? { own: libraries.own } : libraries)) {
+  for (const kind of ["make", "createClient", "fiber", "none"]) {
+    const isClient = kind === "make" || kind === "createClient"
+    for (const [name, library] of Object.entries(isClient ? libraries : { own: libraries.own })) {
       log(`clients: ${kind}, ${name}`)
       const program = join(import.meta.dirname, "clientCost.mjs")
       const args = ["--expose-gc", program, library, kind, String(idleMillis)]
@@ -204,7 +205,7 @@ export const clients = async ({ isQuick, libraries, log }) => {
         name,
         (bytes / 1024).toFixed(1),
         opening.toFixed(0),
-        kind === "fiber" ? "" : search.toFixed(0),
+        isClient ? search.toFixed(0) : "",
         isQuick ? "" : (100 * idleShare).toFixed(2)
       ])
     }
