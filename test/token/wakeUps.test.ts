@@ -14,19 +14,19 @@ const wokenAfter = (delays: ReadonlyArray<number>) =>
   })
 
 describe("wake-ups of idle clients", () => {
-  test("all that are due in the same second share one timer", function*() {
+  test("all that are due within the same five seconds share one timer", function*() {
     yield* Time.set(12_345)
-    const seen = yield* wokenAfter(Arr.makeBy(50, (index) => 60_000 + 10 * index))
+    const seen = yield* wokenAfter(Arr.makeBy(50, (index) => 60_000 + 99.9 * index))
     expect(yield* Time.timers).toBe(1)
-    yield* Time.set(72_000)
-    expect(seen).toEqual(Arr.replicate(72_000, 50))
+    yield* Time.set(72_345)
+    expect(seen).toEqual(Arr.replicate(72_345, 50))
   })
 
-  test("one that is due within 10 seconds comes exactly then", function*() {
+  test("one that is due within 30 seconds comes exactly then", function*() {
     yield* Time.set(12_345)
-    const seen = yield* wokenAfter([1_250, 9_999])
-    yield* Time.pass("10 seconds")
-    expect(seen).toEqual([13_595, 22_344])
+    const seen = yield* wokenAfter([1_250, 29_999])
+    yield* Time.pass("30 seconds")
+    expect(seen).toEqual([13_595, 42_344])
   })
 
   test("one can be set again while it wakes its client", function*() {
@@ -59,7 +59,7 @@ describe("wake-ups of idle clients", () => {
     expect([closed, open]).toEqual([[], [60_000]])
   })
 
-  test("closing the last client of a second stops the timer", function*() {
+  test("closing the last client of a timer stops it", function*() {
     const before = yield* Time.fibers
     const during = yield* Effect.scoped(Effect.zipRight(wokenAfter([60_000, 60_000]), Time.fibers))
     yield* Time.pass(0)

@@ -12,8 +12,12 @@ interface Slot {
   readonly cancelTimer: () => void
 }
 
-/** The slots of a clock by their time, in monotonic milliseconds. */
-type Slots = Map<number, Slot>
+/** The slots of a clock. Times are monotonic milliseconds. */
+interface Slots {
+  /** Where the first slot starts. It differs between processes, so that replicas don't all wake up at the same time. */
+  readonly origin: number
+  readonly byTime: Map<number, Slot>
+}
 
 /**
  * All clients of a process share their timers, so this Map has to belong to the module. If each client slept in a fiber of its own,
@@ -22,30 +26,36 @@ type Slots = Map<number, Slot>
 const slotsByClock = new WeakMap<Clock.Clock, Slots>()
 
 const slotsOf = (clock: Clock.Clock): Slots => {
-  const slots: Slots = slotsByClock.get(clock) ?? new Map()
+  const slots: Slots = slotsByClock.get(clock) ?? { origin: monotonicMillis(clock), byTime: new Map() }
   slotsByClock.set(clock, slots)
   return slots
 }
 
-/** Wake-ups that are at least this far away share a timer with others of the same second. In milliseconds. */
-const sharedFrom = 10_000
+/** The length of a slot, in milliseconds. */
+const slotLength = 5_000
 
-const openSlot = (clock: Clock.Clock, slots: Slots, dueAt: number): Slot => {
+/** Wake-ups that are nearer than this have a timer of their own, in milliseconds. */
+const sharedFrom = 30_000
+
+const dueTime = ({ origin }: Slots, exactly: number, millis: number): number =>
+  millis < sharedFrom ? exactly : origin + Math.floor((exactly - origin) / slotLength) * slotLength
+
+const openSlot = (clock: Clock.Clock, { byTime }: Slots, dueAt: number): Slot => {
   const wakeUps = new Set<() => void>()
   const millis = Math.max(0, Math.ceil(dueAt - monotonicMillis(clock)))
   const cancelTimer = Effect.runCallback(clock.sleep(Duration.millis(millis)), {
     onExit: (exit) => {
       if (Exit.isFailure(exit)) return
-      slots.delete(dueAt)
+      byTime.delete(dueAt)
       for (const wakeUp of wakeUps) wakeUp()
     }
   })
   const slot = { wakeUps, cancelTimer }
-  slots.set(dueAt, slot)
+  byTime.set(dueAt, slot)
   return slot
 }
 
-/** Calls a function after a number of milliseconds, or up to a second earlier, so that wake-ups can share a timer. */
+/** Calls a function after a number of milliseconds, or up to five seconds earlier, so that wake-ups can share a timer. */
 export type WakeAfter = (millis: number, wakeUp: () => void) => void
 
 /** A timer of one client, for one wake-up at a time. Closing the scope cancels it. */
@@ -60,14 +70,13 @@ export const make: Effect.Effect<WakeAfter, never, Scope.Scope> = Effect.gen(fun
   }))
   return (millis, wakeUp) => {
     if (isClosed) return
-    const exactly = monotonicMillis(clock) + millis
-    const dueAt = millis < sharedFrom ? exactly : Math.floor(exactly / 1_000) * 1_000
-    const slot = slots.get(dueAt) ?? openSlot(clock, slots, dueAt)
+    const dueAt = dueTime(slots, monotonicMillis(clock) + millis, millis)
+    const slot = slots.byTime.get(dueAt) ?? openSlot(clock, slots, dueAt)
     slot.wakeUps.add(wakeUp)
     cancel = () => {
       slot.wakeUps.delete(wakeUp)
       if (slot.wakeUps.size > 0) return
-      slots.delete(dueAt)
+      slots.byTime.delete(dueAt)
       slot.cancelTimer()
     }
   }
