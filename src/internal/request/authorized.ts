@@ -22,9 +22,8 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
 const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**
- * Adds the token and the User-Agent. The headers of the request override them; `request/build` has removed those of a token that a caller
- * set. The last ones are kept, because all searches without headers share them. Nothing else keeps a token in plain text for longer than a
- * request.
+ * Adds the token and the User-Agent. The request's own headers override them; `request/build` has removed any headers of a token from those.
+ * The headers of the last token are kept for the next requests. Nothing else keeps a token in plain text for longer than a request.
  */
 const makeAddHeaders = ({ serviceIdHeader, userAgent }: DataSettings) => {
   let last: { readonly token: AccessToken; readonly headers: RequestHeaders } | undefined

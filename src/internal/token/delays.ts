@@ -21,15 +21,18 @@ export const longestPause = 60_000
 export const pauseOf = (token: AccessToken, policy: CheckedPolicy): number =>
   Math.min(longestPause, Math.max(1_250, windowOf(token, policy) / 4))
 
+/** A pause, jittered by up to 20% in both directions, so that replicas don't check at the same time. `random` is between 0 and 1. */
+const jittered = (pause: number, random: number): number => pause * (0.8 + 0.4 * random)
+
 /**
  * The Schedule of the background refresh. Its input is the pause until the next check, and its output the delay until then, both in
- * milliseconds. The delay is the pause, jittered by up to 20% in both directions, so that replicas don't check at the same time.
+ * milliseconds.
  */
 const checks: Schedule.Schedule<number, number> = Schedule.makeWithState(
   undefined,
   (now, pause: number, state) =>
     Effect.map(Random.next, (random) => {
-      const delay = pause * (0.8 + 0.4 * random)
+      const delay = jittered(pause, random)
       return [state, delay, ScheduleDecision.continueWith(ScheduleInterval.after(now + delay))]
     })
 )

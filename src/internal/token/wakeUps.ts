@@ -37,6 +37,7 @@ const slotLength = 5_000
 /** Wake-ups that are nearer than this have a timer of their own, in milliseconds. */
 const sharedFrom = 30_000
 
+/** When a wake-up comes: exactly then if it is near, otherwise at the start of its slot. */
 const dueTime = ({ origin }: Slots, exactly: number, millis: number): number =>
   millis < sharedFrom ? exactly : origin + Math.floor((exactly - origin) / slotLength) * slotLength
 

@@ -3,7 +3,7 @@ import * as Pull from "effect/Pull"
 
 const checks: Schedule.Schedule<number, number> = Schedule.fromStep(Effect.succeed((_now: number, pause: number) =>
   Effect.map(Random.next, (random): [number, Duration.Duration] => {
-    const delay = pause * (0.8 + 0.4 * random)
+    const delay = jittered(pause, random)
     return [delay, Duration.millis(delay)]
   })
 ))
