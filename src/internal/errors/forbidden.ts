@@ -11,32 +11,32 @@ interface Meaning {
   readonly ending: string
 }
 
-export const checkKey = "Check the license key, baseUrl and tokenRoute, and any proxy between you and the service."
+export const keyAdvice = "Check the license key, baseUrl and tokenRoute, and any proxy between you and the service."
 
-const checkLicense =
+const licenseAdvice =
   "Check that the license covers this call, that serviceId is correct, and that no proxy is rejecting the request."
 
 export const forbiddenReasons = {
   RejectedAgain: {
     rejected: "request",
     isTemporary: false,
-    ending: `, even with a new token. ${checkLicense}`
+    ending: `, even with a new token. ${licenseAdvice}`
   },
   TokenUnchanged: {
     rejected: "request",
     isTemporary: false,
-    ending: `, and the token exchange returned the same token again. ${checkLicense}`
+    ending: `, and the token exchange returned the same token again. ${licenseAdvice}`
   },
   CoolingDown: {
     rejected: "request",
     isTemporary: true,
     ending:
-      `, and the token can't be renewed again yet. ${checkLicense} Another program with this key may be revoking your tokens.`
+      `, and the token can't be renewed again yet. ${licenseAdvice} Another program with this key may be revoking your tokens.`
   },
   KeyRejected: {
     rejected: "key",
     isTemporary: false,
-    ending: `. ${checkKey}`
+    ending: `. ${keyAdvice}`
   },
   BodyNotReplayable: {
     rejected: "request",

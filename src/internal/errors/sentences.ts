@@ -1,5 +1,5 @@
 import type { ConfigurationError, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
-import { checkKey, forbiddenReasons } from "./forbidden.js"
+import { forbiddenReasons, keyAdvice } from "./forbidden.js"
 import { adviceOf, isBroken } from "./transportCodes.js"
 
 type AnyError = NutritionAdvisorError | ConfigurationError
@@ -20,7 +20,7 @@ const hintAtBody = (body: unknown) =>
 const hintAtIssue = (issue: unknown) =>
   issue === undefined ? "" : " The error's issue field describes the mismatch, redacted."
 
-const correctRequest = "Correct the request. If every request is rejected, check serviceId."
+const requestAdvice = "Correct the request. If every request is rejected, check serviceId."
 
 const transportTexts = {
   Timeout: {
@@ -60,7 +60,7 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   BadRequest: (error) => {
     const { body, detail, operation, status } = error
     if (status === undefined) return `${callOf(error)} was not sent${inParentheses(detail)}. Correct the request.`
-    const advice = operation === "token" ? checkKey : correctRequest
+    const advice = operation === "token" ? keyAdvice : requestAdvice
     return `${callOf(error)} was rejected with status ${status}${inParentheses(detail)}. ${advice}${hintAtBody(body)}`
   },
   ServerError: (error) => `${callOf(error)} failed with status ${error.status}. ${retryText(error.retryAfter)}`,
