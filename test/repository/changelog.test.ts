@@ -1,0 +1,30 @@
+import { expect, it } from "@effect/vitest"
+import { Option } from "effect"
+import { NutritionAdvisorError, RefreshPolicy } from "effect-nutrition-advisor"
+import { sharedClientDeclarations } from "../../src/internal/settings/settings.js"
+import { tokenStatusOf } from "../../src/internal/token/status.js"
+import { read } from "../support/documents/blocks.js"
+import { rows as searchOptions } from "../support/doubles/searchOptions.js"
+import { tokenRoutes } from "../support/doubles/tokenRoutes.js"
+
+const items = read("CHANGELOG.md").split(/^- /m)
+
+/** Another test compares docs/telemetry.md with the metrics. */
+const metrics = Array.from(
+  read("docs/telemetry.md").matchAll(/^\| `(nutrition_advisor_\w+)/gm),
+  ([, name = ""]) => name
+)
+
+it.each<readonly [what: string, subject: string, names: ReadonlyArray<string>]>([
+  ["option of the client", "client", Object.keys(sharedClientDeclarations)],
+  ["refresh option", "refresh", Object.keys(RefreshPolicy.declarations)],
+  ["option of a search", "search", Object.keys(searchOptions)],
+  ["field of the status", "status", Object.keys(tokenStatusOf(Option.none(), Option.none()))],
+  ["error", "error", NutritionAdvisorError.errors.map(({ _tag }) => _tag)],
+  ["reason of Forbidden", "Forbidden", NutritionAdvisorError.ForbiddenReason.literals],
+  ["token route", "token route", tokenRoutes.map(({ name }) => name)],
+  ["metric", "metric", metrics]
+])("CHANGELOG.md: each %s is in an item that contains \"%s\"", (_, subject, names) => {
+  const about = items.filter((item) => item.includes(subject))
+  expect(names.filter((name) => !about.some((item) => item.includes(`\`${name}\``)))).toEqual([])
+})
