@@ -78,7 +78,7 @@ export const make = (options: Options) =>
 
     const succeed = ({ request, token }: Flight, replacement: Replace.Replacement) =>
       Effect.flatMap(currentMoment, (now) => {
-        const failuresBefore = State.failuresOf(state)
+        const failuresBefore = state.failures
         state = State.succeeded(state, replacement.token, policy, now)
         Deferred.unsafeDone(token, Exit.succeed(replacement.token))
         return Report.recordSuccess(request, replacement, failuresBefore)

@@ -18,6 +18,8 @@ interface History {
   readonly renewals: ReadonlyArray<number>
   /** No refresh starts before this time, because the last exchange returned a token that wasn't fresh. In monotonic milliseconds. */
   readonly refreshHeldUntil: number
+  /** The number of consecutive failed exchanges. */
+  readonly failures: number
   readonly lastFailure: Option.Option<Failure>
 }
 
@@ -28,14 +30,10 @@ interface Idle extends History {
 interface InFlight<Flight> extends History {
   readonly _tag: "InFlight"
   readonly flight: Flight
-  /** The number of consecutive failures before this exchange. */
-  readonly failures: number
 }
 
 interface BackingOff extends History {
   readonly _tag: "BackingOff"
-  /** The number of consecutive failures. */
-  readonly failures: number
   readonly cause: Cause.Cause<TokenError>
   /** The end of the backoff, in monotonic milliseconds. */
   readonly until: number
@@ -52,6 +50,7 @@ export const initial: State<never> = {
   _tag: "Idle",
   renewals: [],
   refreshHeldUntil: Number.NEGATIVE_INFINITY,
+  failures: 0,
   lastFailure: Option.none()
 }
 
@@ -71,13 +70,12 @@ const coolingDownCause: Cause.Cause<TokenError> = Cause.fail(notRenewed("Cooling
 
 export const closedCause: Cause.Cause<TokenError> = Cause.fail(closed("token"))
 
-const historyOf = ({ lastFailure, refreshHeldUntil, renewals }: History): History => ({
+const historyOf = ({ failures, lastFailure, refreshHeldUntil, renewals }: History): History => ({
   renewals,
   refreshHeldUntil,
+  failures,
   lastFailure
 })
-
-export const failuresOf = (state: State<unknown>): number => "failures" in state ? state.failures : 0
 
 const isCoolingDown = ({ renewals }: History, { coolDown }: RefreshPolicy.CheckedPolicy, now: Moment): boolean =>
   renewals.filter((startedAt) => now.monotonic < startedAt + coolDown).length >= renewalsPerCoolDown
@@ -111,7 +109,7 @@ export const ask = <Flight>(
     : state.renewals
   return [
     { _tag: "Wait", flight },
-    { ...historyOf(state), _tag: "InFlight", flight, failures: failuresOf(state), renewals }
+    { ...historyOf(state), _tag: "InFlight", flight, renewals }
   ]
 }
 
@@ -131,6 +129,7 @@ export const succeeded = <Flight>(
   return {
     ...historyOf(state),
     _tag: "Idle",
+    failures: 0,
     refreshHeldUntil: isFresh
       ? initial.refreshHeldUntil
       : now.monotonic + AccessToken.windowOf(token, policy) / 10
@@ -147,7 +146,7 @@ export const failed = <Flight>(
 ): BackingOff | Closed => {
   if (state._tag === "Closed") return state
   const error = Cause.failureOption(cause)
-  const failures = failuresOf(state) + 1
+  const failures = state.failures + 1
   const retryAfter = Option.match(error, { onNone: () => 0, onSome: retryAfterMillis })
   const backoff = backoffAfter(policy, failures, random, retryAfter)
   const failure = Option.map(error, (error) => ({ error, at: now.wall, retryAt: Math.ceil(now.wall + backoff) }))

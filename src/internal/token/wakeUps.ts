@@ -57,7 +57,7 @@ const openSlot = (clock: Clock.Clock, { byTime }: Slots, dueAt: number): Slot =>
 }
 
 /** Calls a function after a number of milliseconds, or up to five seconds earlier, so that wake-ups can share a timer. */
-export type WakeAfter = (millis: number, wakeUp: () => void) => void
+type WakeAfter = (millis: number, wakeUp: () => void) => void
 
 /** A timer of one client, for one wake-up at a time. Closing the scope cancels it. */
 export const make: Effect.Effect<WakeAfter, never, Scope.Scope> = Effect.gen(function*() {
