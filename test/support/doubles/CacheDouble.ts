@@ -23,6 +23,10 @@ export const hangsUninterruptibly: Behavior = () => Effect.uninterruptible(Effec
 /** The cache gets the call, but its response is lost. */
 export const losesResponse: Behavior = (call) => Effect.zipRight(call, Effect.never)
 
+/** The cache gets the call at once, and its response takes this long. */
+export const respondsLate = (duration: Duration.DurationInput): Behavior => (call) =>
+  Effect.zipLeft(call, Effect.sleep(duration))
+
 export const takes = (duration: Duration.DurationInput): Behavior => (call) => Effect.delay(call, duration)
 
 export const comesAfter = (effect: Effect.Effect<unknown, unknown>): Behavior => (call) =>
