@@ -28,8 +28,6 @@ interface Acquisition {
   readonly exchange: Effect.Effect<Token, TokenError>
 }
 
-type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
-
 /** Moves a token's times back if the peer's clock is ahead, so that it doesn't seem to live longer than it does. */
 const asReceivedHere = (token: Token, now: number): Token => {
   const ahead = Math.max(0, token.receivedAt - now)
@@ -64,7 +62,7 @@ interface Acquired {
 const acquired = (outcome: Acquired["outcome"], token: Token): Acquired => ({ outcome, token })
 
 /** Exchanges the key while this replica has the lease. Reads the cache again first, because a peer may have published a token. */
-const exchangeForAll = (acquisition: Acquisition, restore: Restore): Effect.Effect<Acquired, TokenError> =>
+const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError> =>
   Effect.gen(function*() {
     const published = yield* Effect.catchAll(
       readPeerToken(acquisition),
@@ -73,7 +71,7 @@ const exchangeForAll = (acquisition: Acquisition, restore: Restore): Effect.Effe
     if (Option.isSome(published)) return acquired("HandedOver", published.value)
     return acquired("Exchanged", yield* acquisition.exchange)
   }).pipe(
-    restore,
+    Effect.interruptible,
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) && exit.value.outcome === "Exchanged"
         ? acquisition.entry.publishAndRelease(exit.value.token)
@@ -82,8 +80,8 @@ const exchangeForAll = (acquisition: Acquisition, restore: Restore): Effect.Effe
   )
 
 /** Exchanges the key without publishing the token, because another replica may have the lease. */
-const exchangeAlone = ({ exchange }: Acquisition, restore: Restore): Effect.Effect<Acquired, TokenError> =>
-  Effect.map(restore(exchange), (token) => acquired("ExchangedAlone", token))
+const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Acquired, TokenError> =>
+  Effect.map(Effect.interruptible(exchange), (token) => acquired("ExchangedAlone", token))
 
 /** How a round ended. `Wait` means that a peer may have the lease. */
 type RoundEnd =
@@ -93,9 +91,9 @@ type RoundEnd =
   | { readonly _tag: "CacheFailed"; readonly error: SharedTokenCacheError }
 
 /** Reads the cache and, in some rounds, asks for the lease. */
-const playRound = (acquisition: Acquisition, round: number, restore: Restore): Effect.Effect<RoundEnd> =>
+const playRound = (acquisition: Acquisition, round: number): Effect.Effect<RoundEnd> =>
   Effect.gen(function*() {
-    const published = yield* restore(readPeerToken(acquisition))
+    const published = yield* Effect.interruptible(readPeerToken(acquisition))
     if (Option.isSome(published)) return { _tag: "PeerToken" as const, token: published.value }
     const isLate = (yield* currentMonotonicMillis) >= acquisition.waitsUntil
     const hasLease = Waits.asksForLease(round) && !isLate && (yield* acquisition.entry.take)
@@ -114,7 +112,7 @@ const endOfPatience = ({ patience, waitsUntil }: Acquisition): Effect.Effect<num
   })
 
 /** Plays rounds until it gets a token. If the cache fails, the round is repeated, because the cache may recover. */
-const getInTurn = (acquisition: Acquisition, restore: Restore): Effect.Effect<Acquired, TokenError> =>
+const getInTurn = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError> =>
   Effect.gen(function*() {
     let failures = 0
     /** The time at which it gives up on a cache that fails, on the monotonic clock. Undefined if the last round succeeded. */
@@ -122,12 +120,12 @@ const getInTurn = (acquisition: Acquisition, restore: Restore): Effect.Effect<Ac
 
     for (let waits = 0;; waits += 1) {
       const round = waits - failures
-      const end = yield* playRound(acquisition, round, restore)
+      const end = yield* playRound(acquisition, round)
       switch (end._tag) {
         case "PeerToken":
           return acquired("HandedOver", end.token)
         case "Leased":
-          return yield* exchangeForAll(acquisition, restore)
+          return yield* exchangeForAll(acquisition)
         case "Wait":
           givesUpAt = undefined
           break
@@ -137,16 +135,21 @@ const getInTurn = (acquisition: Acquisition, restore: Restore): Effect.Effect<Ac
           givesUpAt ??= yield* endOfPatience(acquisition)
       }
       const remaining = (givesUpAt ?? acquisition.waitsUntil) - (yield* currentMonotonicMillis)
-      if (remaining <= 0) return yield* exchangeAlone(acquisition, restore)
+      if (remaining <= 0) return yield* exchangeAlone(acquisition)
       // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.
-      yield* restore(Effect.sleep(Math.min(Math.ceil(remaining), Waits.waitAfter(waits, yield* Random.next))))
+      yield* Effect.interruptible(
+        Effect.sleep(Math.min(Math.ceil(remaining), Waits.waitAfter(waits, yield* Random.next)))
+      )
     }
   })
 
-/** Returns the token of a peer or of an exchange. If it is interrupted, it still publishes a token it got, and releases its lease. */
+/**
+ * Returns the token of a peer or of an exchange, in a fiber of its own. If it is interrupted, it still publishes a token it got, and releases
+ * its lease: only reads, waits and the exchange can be interrupted.
+ */
 export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.map(getInTurn(acquisition, restore), ({ outcome, token }) => {
+  Effect.uninterruptible(
+    Effect.map(getInTurn(acquisition), ({ outcome, token }) => {
       sharedTokens.count(outcome)
       return token
     })
