@@ -1,4 +1,4 @@
-import * as Cause from "effect/Cause"
+import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -43,9 +43,7 @@ const orCurrent = (lifecycle: Lifecycle, cause: Cause.Cause<TokenError>): Effect
 /** Waits for a new token together with all other callers. */
 const acquire = (lifecycle: Lifecycle, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
   Effect.flatMap(lifecycle.flights.ask({ reason: "missing", replacing }), Flights.awaitDecision).pipe(
-    Effect.catchAllCause((cause) =>
-      Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : orCurrent(lifecycle, cause)
-    )
+    Effect.catchAllCause((cause) => orCurrent(lifecycle, cause))
   )
 
 const serveOrAcquire = (lifecycle: Lifecycle, current: Option.Option<Token>, now: number) => {
