@@ -1,9 +1,6 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
-import * as ScheduleDecision from "effect/ScheduleDecision"
-import * as ScheduleInterval from "effect/ScheduleInterval"
 import { type AccessToken, windowOf } from "../../AccessToken.js"
 import type { CheckedPolicy } from "../../RefreshPolicy.js"
 import { longestRetryAfter } from "../errors/retry.js"
@@ -21,26 +18,23 @@ export const longestPause = 60_000
 export const pauseOf = (token: AccessToken, policy: CheckedPolicy): number =>
   Math.min(longestPause, Math.max(1_250, windowOf(token, policy) / 4))
 
-/** A pause, jittered by up to 20% in both directions, so that replicas don't check at the same time. `random` is between 0 and 1. */
-const jittered = (pause: number, random: number): number => pause * (0.8 + 0.4 * random)
-
 /**
- * The Schedule of the background refresh. Its input is the pause until the next check, and its output the delay until then, both in
- * milliseconds.
+ * The Schedule of the background refresh. Its input is the pause until the next check, in milliseconds. Its output is the delay until then:
+ * the pause, jittered by up to 20% in both directions, so that replicas don't check at the same time.
  */
-const checks: Schedule.Schedule<number, number> = Schedule.makeWithState(
-  undefined,
-  (now, pause: number, state) =>
-    Effect.map(Random.next, (random) => {
-      const delay = jittered(pause, random)
-      return [state, delay, ScheduleDecision.continueWith(ScheduleInterval.after(now + delay))]
-    })
+const checks: Schedule.Schedule<Duration.Duration, number> = Schedule.identity<number>().pipe(
+  Schedule.addDelay(Duration.millis),
+  Schedule.jittered,
+  Schedule.delays
 )
 
 /** Returns the delay until the next check, in milliseconds. */
 export const untilNextCheck = (pause: number): Effect.Effect<number> =>
   Effect.clockWith((clock) =>
-    Effect.map(checks.step(clock.unsafeCurrentTimeMillis(), pause, checks.initial), ([, delay]) => delay)
+    Effect.map(
+      checks.step(clock.unsafeCurrentTimeMillis(), pause, checks.initial),
+      ([, delay]) => Duration.toMillis(delay)
+    )
   )
 
 /**

@@ -1,16 +1,18 @@
 import * as Clock from "effect/Clock"
 import * as Pull from "effect/Pull"
 
-const checks: Schedule.Schedule<number, number> = Schedule.fromStep(Effect.succeed((_now: number, pause: number) =>
-  Effect.map(Random.next, (random): [number, Duration.Duration] => {
-    const delay = jittered(pause, random)
-    return [delay, Duration.millis(delay)]
-  })
-))
+const checks: Schedule.Schedule<number, number> = Schedule.jittered(
+  Schedule.fromStep(Effect.succeed((_now: number, pause: number) =>
+    Effect.succeed<[number, Duration.Duration]>([pause, Duration.millis(pause)])
+  ))
+)
 
 export const untilNextCheck = (pause: number): Effect.Effect<number> =>
   Effect.gen(function*() {
     const step = yield* Schedule.toStep(checks)
-    const [delay] = yield* Pull.catchDone(step(yield* Clock.currentTimeMillis, pause), () => Effect.succeed([pause]))
-    return delay
+    const [, delay] = yield* Pull.catchDone(
+      step(yield* Clock.currentTimeMillis, pause),
+      () => Effect.succeed([pause, Duration.millis(pause)] as const)
+    )
+    return Duration.toMillis(delay)
   })
