@@ -56,7 +56,7 @@ describe("SharedTokenCacheError", () => {
   })
 
   it.each(["redis://user:word@host", "two words", ""])(
-    "a code that is not a single word is dropped: %j",
+    "a code that is not a single word is rejected: %j",
     (code) => {
       expect(() => new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code })).toThrow()
     }
