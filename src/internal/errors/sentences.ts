@@ -11,7 +11,7 @@ const callOf = ({ operation }: Pick<NutritionAdvisorError, "operation">) => call
 const retryText = (retryAfter: number | undefined) =>
   retryAfter === undefined ? "Try again later." : `Try again in ${Math.ceil(retryAfter)} s.`
 
-export const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
+const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
 /** Points to the body of a response, in which the service may name the cause. */
 const hintAtBody = (body: unknown) =>

@@ -86,10 +86,8 @@ export const withNormalizedOptions = readingWith(normalized)
 /** Passes the options of a search to another client. Iterators become arrays, since they can't be read twice; the rest is unchanged. */
 export const withForwardableOptions = readingWith(withoutIterators)
 
-type Comparable = string | number | boolean | null
-
 /** JSON keeps these values apart. Two objects can't be compared: they might mean the same thing, or two different customers. */
-const isComparable = (value: unknown): value is Comparable =>
+const isComparable = (value: unknown): boolean =>
   value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
 
 /**
