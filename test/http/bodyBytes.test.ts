@@ -37,13 +37,6 @@ describe("BodyBytes", () => {
     expect(gathered([first]).bytes.whole.buffer).toBe(first.buffer)
   })
 
-  it("more chunks can be added after the bytes were read", () => {
-    const { bytes } = gathered([Uint8Array.of(1), Uint8Array.of(2)])
-    expect([...bytes.whole]).toEqual([1, 2])
-    bytes.add(Uint8Array.of(3), 3)
-    expect([...bytes.whole]).toEqual([1, 2, 3])
-  })
-
   it.each([[1, 65_536, 1_000], [100, 200, 1_000], [5_000, 65_536, 100]])(
     "memory is at most twice the length of the body (bytes in a chunk: %d, in its buffer: %d)",
     (length, memory, count) => {
