@@ -2,13 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import * as Url from "../../src/internal/http/url.js"
 
-const base: Url.Base = {
-  href: "https://advisor.example/proxy/advisor",
-  origin: "https://advisor.example",
-  pathname: "/proxy/advisor"
-}
+const base: Url.Base = { origin: "https://advisor.example", pathname: "/proxy/advisor" }
 
-const bare: Url.Base = { href: "https://advisor.example", origin: "https://advisor.example", pathname: "" }
+const bare: Url.Base = { origin: "https://advisor.example", pathname: "" }
 
 const wellFormed = FastCheck.string({ unit: "binary", maxLength: 200 })
 

@@ -31,6 +31,5 @@ export const parseBaseUrl = (
       [url.username === "" && url.password === "", "must not contain a user name or a password"],
       [!/[?#]/.test(text), "must not contain a query or a fragment"]
     )
-    const pathname = url.pathname.replace(/\/+$/, "")
-    return { href: url.origin + pathname, origin: url.origin, pathname }
+    return { origin: url.origin, pathname: url.pathname.replace(/\/+$/, "") }
   })

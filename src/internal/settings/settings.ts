@@ -210,7 +210,7 @@ export const parseSharedClient = (options: SharingOptions & DataOptions) =>
 
 /** The settings that determine which token an exchange returns, besides the license key. */
 export const tokenIdentityOf = ({ baseUrl, serviceId, tokenRoute }: ExchangeSettings): ReadonlyArray<string> => [
-  baseUrl.href,
+  baseUrl.origin + baseUrl.pathname,
   tokenRoute,
   serviceId === undefined ? "" : Redacted.value(serviceId)
 ]

@@ -148,6 +148,6 @@ it.each([
   ["http://nutrition.example", "nutrition.example", 80],
   ["https://[::1]:8443", "::1", 8443]
 ])("span attributes of the server: %s has the address %s and the port %i", (origin, address, port) => {
-  expect(serverAttributes({ href: origin, origin, pathname: "" }))
+  expect(serverAttributes({ origin, pathname: "" }))
     .toEqual({ "server.address": address, "server.port": port })
 })
