@@ -83,7 +83,7 @@ export const make = (
   Effect.gen(function*() {
     const cache = yield* SharedTokenCache
     const { run, scope } = yield* makeScope(settings)
-    const sealOf = Seal.makeCached(() => Settings.tokenIdentityOf(settings))
+    const identity = Settings.tokenIdentityOf(settings)
     const withinTokenTimeout = withTimeoutRepeatingIfStopped(settings.tokenTimeout)
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ createSeries }) => createSeries()))
     /** This token is never read from the cache again, even if the exchange after its rejection failed. */
@@ -96,7 +96,7 @@ export const make = (
         const replacing = Option.orElse(request.replacing, () => lastRejected)
         const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
         return yield* run(acquireToken({
-          entry: LeasedEntry.make(cache, settings, scope, yield* sealOf(licenseKey)),
+          entry: LeasedEntry.make(cache, settings, scope, yield* Seal.make(licenseKey, identity)),
           waitsUntil: startedAt + longestWait(settings),
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
           policy: settings.refresh,

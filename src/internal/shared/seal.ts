@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
 import { decodeBase64Url, encodeBase64Url } from "effect/Encoding"
-import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
@@ -66,13 +65,3 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
 
     return { name, encrypt, decrypt }
   })
-
-/** Caches the seal of the last license key, because creating a seal takes milliseconds. */
-export const makeCached = (identity: () => ReadonlyArray<string>) => {
-  let last: { readonly key: Redacted.Redacted<string>; readonly seal: Seal } | undefined
-  return (key: Redacted.Redacted<string>): Effect.Effect<Seal> =>
-    Effect.suspend(() => {
-      if (last !== undefined && Equal.equals(last.key, key)) return Effect.succeed(last.seal)
-      return Effect.map(make(key, identity()), (seal) => (last = { key, seal }).seal)
-    })
-}
