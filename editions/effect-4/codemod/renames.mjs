@@ -42,7 +42,6 @@ const members = {
     unsafeMakeLatch: "effect/Latch#makeUnsafe",
     withFiberRuntime: "withFiber",
     whenLogLevel: "#whenLogLevel",
-    withUnhandledErrorLogLevel: "#withUnhandledErrorLogLevel",
     zipRight: "andThen"
   },
   "effect/Either": { Either: "Result", getRight: "getSuccess", left: "fail", right: "succeed" },

@@ -57,11 +57,9 @@ const makeScope = ({ cacheTimeout }: Settings.SharingSettings) =>
         })
     )
 
+    /** The fiber succeeds with the exit, because Effect logs the error of a failed fiber, and here the caller of `run` gets it. */
     const fork = <A>(effect: Effect.Effect<A, TokenError>) =>
-      Effect.forkIn(Effect.interruptible(effect), scope).pipe(
-        // Effect logs the error of a failed fiber, but here the caller of `run` gets it.
-        Effect.withUnhandledErrorLogLevel(Option.none())
-      )
+      Effect.forkIn(Effect.interruptible(Effect.exit(effect)), scope)
 
     /** Runs an effect in its own fiber. If the caller is interrupted, the fiber still runs its uninterruptible part. */
     const run = <A>(effect: Effect.Effect<A, TokenError>): Effect.Effect<A, TokenError> =>
@@ -70,7 +68,7 @@ const makeScope = ({ cacheTimeout }: Settings.SharingSettings) =>
           fork(effect),
           (fiber) => Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interruptFork(fiber))
         )
-      ).pipe(Effect.flatMap((exit) => isClosed && Exit.isInterrupted(exit) ? closed("token") : exit))
+      ).pipe(Effect.flatMap((exit) => isClosed && Exit.isInterrupted(exit) ? closed("token") : Effect.flatten(exit)))
 
     return { scope, run }
   })

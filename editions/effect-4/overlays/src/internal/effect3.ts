@@ -8,7 +8,6 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type * as Tracer from "effect/Tracer"
@@ -45,10 +44,6 @@ export const linkSpanCurrent = (span: Tracer.AnySpan) =>
 
 /** Effect 4 drops a line below the minimum level itself, and annotations cost little there. */
 export const whenLogLevel = <A, E, R>(effect: Effect.Effect<A, E, R>, _level: string) => effect
-
-export const withUnhandledErrorLogLevel =
-  (_level: Option.Option<never>) => <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.provideService(self, References.UnhandledLogLevel, undefined)
 
 export const layerMapError = <A, E, R, E2>(self: Layer.Layer<A, E, R>, f: (error: E) => E2): Layer.Layer<A, E2, R> =>
   Layer.effectContext(Effect.mapError(Layer.build(self), f))
