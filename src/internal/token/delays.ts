@@ -59,6 +59,6 @@ export const betweenAttempts = <E>(
  */
 export const backoffAfter = (policy: CheckedPolicy, failures: number, random: number, retryAfter = 0): number =>
   Math.max(
-    Math.min(policy.backoffCap, policy.backoffStart * 2 ** Math.min(failures - 1, 52)) * (1 - random / 5),
+    Math.min(policy.backoffCap, policy.backoffStart * 2 ** (failures - 1)) * (1 - random / 5),
     Math.min(longestRetryAfter, retryAfter * (1 + random / 10))
   )
