@@ -15,9 +15,6 @@ const releaseScript = `
   if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
   return redis.call("DEL", KEYS[1])`
 
-/** Redis accepts only whole numbers above zero. */
-const wholeMillis = (millis: number): number => Math.max(1, Math.ceil(millis))
-
 const replyAs =
   (yes: ReadonlyArray<unknown>, no: ReadonlyArray<unknown>) =>
   (reply: unknown): Effect.Effect<boolean, SharedTokenCacheError> => {
@@ -36,7 +33,7 @@ const entryOf = (reply: unknown): Effect.Effect<Option.Option<string>, SharedTok
 
 /**
  * The two keys of a name are in the same slot of a Redis Cluster, because it hashes only the part between the braces. Commands are in lower
- * case, because ioredis before 5.9 adds `keyPrefix` only to the keys of such commands.
+ * case, because ioredis before 5.9 adds `keyPrefix` only to the keys of such commands. Redis accepts only whole milliseconds.
  */
 export const make = (connection: Connection, prefix: string): Service => {
   const tokenKey = (name: string) => `${prefix}{${name}}:token`
@@ -46,11 +43,11 @@ export const make = (connection: Connection, prefix: string): Service => {
     read: (name) => Effect.flatMap(command(connection, "getrange", tokenKey(name), 0, longestEntry), entryOf),
     write: (name, entry, { owner, timeToLive }) => {
       const keys = [tokenKey(name), leaseKey(name)]
-      const values = [owner, entry, wholeMillis(timeToLive)]
+      const values = [owner, entry, Math.ceil(timeToLive)]
       return Effect.flatMap(command(connection, "eval", writeScript, keys.length, ...keys, ...values), wroteOf)
     },
     lease: (name, owner, duration) =>
-      Effect.flatMap(command(connection, "set", leaseKey(name), owner, "PX", wholeMillis(duration), "NX"), leasedOf),
+      Effect.flatMap(command(connection, "set", leaseKey(name), owner, "PX", Math.ceil(duration), "NX"), leasedOf),
     release: (name, owner) => Effect.asVoid(command(connection, "eval", releaseScript, 1, leaseKey(name), owner))
   }
 }
