@@ -30,13 +30,6 @@ describe("RefreshPolicy.make", () => {
     expect(rejected(policy)).toMatchObject(Either.right({ field: `refresh.${field}` }))
   })
 
-  it("an undefined field counts as missing", () => {
-    const none = JSON.parse("{}")
-    expect(policyOf({ coolDown: none.coolDown, attempts: none.attempts, background: none.background })).toEqual(
-      policyOf()
-    )
-  })
-
   it.each(["windowFraction", "schedule", "Window", "constructor"])("an unknown field is rejected: %s", (field) => {
     expect(rejected({ [field]: 1 }))
       .toMatchObject(Either.right({ field: `refresh.${field}`, rule: "is not an option: check its spelling" }))
