@@ -77,9 +77,6 @@ describe("sealed token", () => {
 
   test.each(
     [
-      ["base URL", "a-license-key", ["https://other.example", "/v2/token/{key}", ""]],
-      ["route", "a-license-key", ["https://advisor.example", "/v2/other/{key}", ""]],
-      ["service id", "a-license-key", ["https://advisor.example", "/v2/token/{key}", "id"]],
       ["license key", "another-license-key", identity],
       ["way to split the same URL into base URL and route", "a-license-key", [
         "https://advisor.example/v2",
