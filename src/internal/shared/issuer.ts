@@ -81,7 +81,6 @@ export const make = (
   Effect.gen(function*() {
     const cache = yield* SharedTokenCache
     const { run, scope } = yield* makeScope(settings)
-    const identity = Settings.tokenIdentityOf(settings)
     const withinTokenTimeout = withTimeoutRepeatingIfStopped(settings.tokenTimeout)
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ createSeries }) => createSeries()))
     /** This token is never read from the cache again, even if the exchange after its rejection failed. */
@@ -93,8 +92,9 @@ export const make = (
         if (request.reason === "rejection") lastRejected = request.replacing
         const replacing = Option.orElse(request.replacing, () => lastRejected)
         const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
+        const seal = yield* Seal.make(licenseKey, Settings.tokenIdentityOf(settings))
         return yield* run(acquireToken({
-          entry: LeasedEntry.make(cache, settings, scope, yield* Seal.make(licenseKey, identity)),
+          entry: LeasedEntry.make(cache, settings, scope, seal),
           waitsUntil: startedAt + longestWait(settings),
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
           policy: settings.refresh,
