@@ -6,9 +6,10 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
+import * as Record from "effect/Record"
 import { longestRetryAfter } from "./internal/errors/retry.js"
 import { check, parseCount, parseMillis } from "./internal/options/check.js"
-import { type Declarations, defaultsOf, parse } from "./internal/options/declarations.js"
+import { type Declarations, parse } from "./internal/options/declarations.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /**
@@ -55,7 +56,7 @@ export const declarations = {
  * @since 1.0.0
  * @category constructors
  */
-export const defaults: RefreshPolicy = defaultsOf(declarations)
+export const defaults = Record.map(declarations, (declaration) => declaration.default) as RefreshPolicy
 
 /**
  * A validated policy, with every duration in milliseconds.

@@ -18,6 +18,11 @@ describe("RefreshPolicy.make", () => {
     })
   })
 
+  it("RefreshPolicy.defaults has every field, so it is the policy of a client without options", () => {
+    expect(policyOf(RefreshPolicy.defaults)).toEqual(policyOf())
+    expect(Object.keys(RefreshPolicy.defaults)).toEqual(Object.keys(policyOf()))
+  })
+
   it.each<readonly [string, object, string]>([
     ...["window", "margin", "backoffStart", "backoffCap", "coolDown"].map((field) =>
       [`a ${field} that is not a duration`, { [field]: "soon" }, field] as const

@@ -1,6 +1,5 @@
 import type * as Config from "effect/Config"
 import * as Either from "effect/Either"
-import * as Record from "effect/Record"
 import { check, type Checked } from "./check.js"
 
 /** All that the library knows of one option. Only its type and its JSDoc are elsewhere: in the interface of the options. */
@@ -33,14 +32,6 @@ type ParsedBy<D> = D extends { readonly parse: (...args: infer _) => Checked<inf
 
 /** The parsed options, under the same names. */
 export type Parsed<Table> = { readonly [Name in keyof Table]: ParsedBy<Table[Name]> }
-
-/** Returns the defaults of options that all have one. */
-export const defaultsOf = <Table extends Record.ReadonlyRecord<string, { readonly default: unknown }>>(
-  declarations: Table
-) =>
-  Record.map(declarations, (declaration) => declaration.default) as {
-    readonly [Name in keyof Table]: Table[Name]["default"]
-  }
 
 /** Rejects the first option that isn't declared, because it may be misspelled. */
 export const rejectUnknown = (options: object, declarations: object, prefix = ""): Checked<void> => {
