@@ -15,7 +15,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as Calls from "../internal/promise/calls.js"
 import { servicesFrom } from "../internal/promise/compose.js"
-import { fetchThrough } from "../internal/promise/fetch.js"
+import { fetchPath } from "../internal/promise/fetch.js"
 import * as Logger from "../internal/promise/logger.js"
 import { tokenStatusOf } from "../internal/token/status.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
@@ -142,9 +142,6 @@ export interface Client extends AsyncDisposable {
 
 const noLimits: CallLimits = {}
 
-const fetchWith = (path: string, init: RequestInit) =>
-  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => fetchThrough(httpClient, path, init))
-
 const status = Effect.flatMap(
   Effect.serviceOption(TokenProvider),
   Option.match({
@@ -172,7 +169,7 @@ const clientOver = (buildServices: Calls.BuildServices): Client => {
   return {
     search: searchWith(NutritionAdvisor.search),
     searchAs: (schema) => searchWith(NutritionAdvisor.searchAs(schema)),
-    fetch: (path, { signal, timeout, ...init } = {}) => run("request", { signal, timeout }, fetchWith(path, init)),
+    fetch: (path, { signal, timeout, ...init } = {}) => run("request", { signal, timeout }, fetchPath(path, init)),
     status: () => run("request", noLimits, status),
     close,
     [Symbol.asyncDispose]: close

@@ -1,11 +1,11 @@
-/** The calls of web fetch over an HttpClient. */
+/** The calls of web fetch, over the httpClient of a NutritionAdvisor. */
 import * as HttpBody from "@effect/platform/HttpBody"
-import type * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
-import { BadRequest, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { NutritionAdvisor } from "../../NutritionAdvisor.js"
+import { BadRequest } from "../../NutritionAdvisorError.js"
 import { type Chunks, chunksOf } from "../http/chunks.js"
 import { withoutBody } from "../http/dispatch.js"
 import { setCookiesOf, statusTextOf, urlOf } from "../http/platform/nativeResponse.js"
@@ -84,15 +84,11 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
   })
 
 /** Like fetch, with a path relative to the base URL. */
-export const fetchThrough = (
-  { execute }: HttpClient.HttpClient.With<NutritionAdvisorError>,
-  path: string,
-  init: RequestInit = {}
-) =>
-  Effect.suspend(() => {
+export const fetchPath = (path: string, init: RequestInit) =>
+  Effect.flatMap(NutritionAdvisor, ({ httpClient }) => {
     const thrown: Array<unknown> = []
     return requestOf(path, init, thrown).pipe(
-      Effect.flatMap(execute),
+      Effect.flatMap(httpClient.execute),
       Effect.flatMap(responseOf),
       Effect.mapError((error) => thrown.length === 0 ? error : thrown[0])
     )
