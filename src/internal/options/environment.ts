@@ -14,12 +14,9 @@ import type { Declarations } from "./declarations.js"
 export const variableOf = (field: string) =>
   `NUTRITION_ADVISOR_${field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 
-/** Reads a variable that has to be set. */
-export const required = (variable: string): Config.Config<string> => Config.string(variable)
-
 /** Reads a secret that has to be set. `Config.redacted` would not report which variable is missing. */
 export const requiredSecret = (variable: string): Config.Config<Redacted.Redacted<string>> =>
-  Config.map(required(variable), (value) => Redacted.make(value))
+  Config.map(Config.string(variable), (value) => Redacted.make(value))
 
 /** Reads a variable; undefined if it is blank or not set. Errors don't repeat the value, because it may be a misplaced secret. */
 const optional = <A>(variable: string, expected: string, parse: (text: string) => Option.Option<A>) =>

@@ -125,7 +125,7 @@ const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): 
 }
 
 const commonDeclarations = {
-  baseUrl: { isRequired: true, parse: parseBaseUrl, variable: Environment.required },
+  baseUrl: { isRequired: true, parse: parseBaseUrl, variable: Config.string },
   allowInsecureHttp: { default: false, parse: Either.right<boolean>, variable: Environment.flag },
   userAgent: {
     default: `effect-nutrition-advisor/${version}`,
