@@ -11,7 +11,7 @@ const placeholders = [
   /^\{(?![\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\}$).*\}$/i,
   // Masked, as a dashboard shows it
   /^.*(•|…|\*{3}).*$/,
-  /^\$(env:)?[A-Z_][A-Z\d_]*$/,
+  /^\$[A-Z_][A-Z\d_]*$/,
   // PowerShell and Grafana: $env:licenseKey, $__file{/run/key}
   /^\$env:\w+$/i,
   /^\$__\w+\{.*\}$/,
@@ -23,7 +23,7 @@ const placeholders = [
   // process.env.NAME, import.meta.env.NAME, secrets.NAME, ENV['NAME'], os.environ['NAME']
   /^(process\.env|import\.meta\.env|secrets|env|vars|var|local)\.[a-z_]\w*$/i,
   /^(ENV|os\.environ|process\.env)\[(['"]).*\2\]$/,
-  /^\$(env:)?[a-z]+(_[a-z]+)+$/,
+  /^\$[a-z]+(_[a-z]+)+$/,
   /^\$ANSIBLE_VAULT;/,
   /^%\w+%$/,
   /^__\w+__$/,
