@@ -52,14 +52,12 @@ const read = <O extends Options, S>(
   declarations: Declarations<O>,
   parse: (options: O) => Checked<S>
 ) =>
-  Effect.suspend(() =>
-    Effect.zipRight(
-      checkNames(given, declarations),
-      Environment.makeFrom(
-        configsOf<O>(given),
-        Environment.withSetVariables(declarations),
-        (options) => Effect.suspend(() => parse(options))
-      )
+  Effect.zipRight(
+    checkNames(given, declarations),
+    Environment.makeFrom(
+      configsOf<O>(given),
+      Environment.withSetVariables(declarations),
+      (options) => Effect.suspend(() => parse(options))
     )
   )
 
