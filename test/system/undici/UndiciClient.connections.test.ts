@@ -33,24 +33,6 @@ const requests: ReadonlyArray<readonly [name: string, request: Request]> = [
   ])
 ]
 
-describe("UndiciClient: interruption", () => {
-  describe.each([["headers", silence], ["a body", incomplete]] as const)(
-    "while waiting for %s",
-    (_, answer) => {
-      testLive.each(requests)("the connection is closed: %s", function*([, request]) {
-        const wire = yield* serve(answer)
-        const client = yield* UndiciClient.make()
-        const fiber = yield* Effect.fork(request(client, wire.origin))
-        yield* eventually(() => wire.requests.length === 1)
-        yield* Effect.sleep("100 millis")
-        expect(wire.connections.open).toBe(1)
-        expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
-        expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-      })
-    }
-  )
-})
-
 /** The platform's error of a connection that fails, or the library's. */
 const connectionError = { _tag: expect.stringMatching(/^(RequestError|TransportError)$/) }
 
