@@ -22,15 +22,6 @@ describe.each(seeds)("fleet: history %s", (seed) => {
     ["a day", { trouble: "All", size: 3, duration: 24 * hour, life: 8 * hour, pause: 10 * minute }]
   ])("the rules of docs/sharing.md hold through %s", (_, changes) =>
     PlainCrypto.using(async () => {
-      const { violations } = await play({ ...plan, ...changes, seed })
-      expect(violations).toEqual([])
-    }))
-
-  it("a fleet four times as large doesn't cost more cache calls per replica", () =>
-    PlainCrypto.using(async () => {
-      const few = await play({ ...plan, seed })
-      const many = await play({ ...plan, seed, size: 4 * plan.size })
-      expect([few.violations, many.violations]).toEqual([[], []])
-      expect(many.cacheCallsPerReplicaHour).toBeLessThanOrEqual(1.25 * few.cacheCallsPerReplicaHour)
+      expect(await play({ ...plan, ...changes, seed })).toEqual([])
     }))
 })
