@@ -132,6 +132,13 @@ describe("sharing: token in the cache", () => {
       .toEqual([{ owner: expect.any(String), timeToLive: life }])
   })
 
+  test("the entry of a token that has just expired has a time to live above zero", function*({ cache, issuer }) {
+    yield* Time.set(life)
+    yield* issuer.respondNext(Effect.succeed(Issuer.token(1, 0, life)))
+    yield* fromNewReplica
+    expect((yield* cache.callsOf("write")).map(({ args: [, options] }) => options)).toMatchObject([{ timeToLive: 1 }])
+  })
+
   test("an unreadable entry is ignored and overwritten", function*({ cache, issuer, shared }) {
     yield* fromNewReplica
     const name = yield* cache.lastName
@@ -168,6 +175,7 @@ describe("sharing: token in the cache", () => {
 
 test.each<readonly [string, Partial<SharedTokenIssuer.Options>]>([
   ["baseUrl", { baseUrl: "https://other.example" }],
+  ["path of baseUrl", { baseUrl: "https://advisor.example/proxy" }],
   ["tokenRoute", { tokenRoute: "unified" }],
   ["serviceId", { serviceId: "another-customer" }]
 ])("sharing: replicas with a different %s don't share a token", function*([, options], { issuer }) {
