@@ -1,4 +1,4 @@
-import { Pool } from "@effect/platform-node/Undici"
+import { buildConnector, Pool } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
@@ -58,6 +58,11 @@ describe("UndiciClient: options of undici", () => {
       undici: { connect: { rejectUnauthorized: true } }
     })
     expect(given).toMatchObject({ connect: { timeout: 6_000, rejectUnauthorized: true } })
+  })
+
+  testLive("a custom connector replaces connectTimeout", function*() {
+    const connect = buildConnector({})
+    expect(yield* givenToUndici({ undici: { connect } })).toMatchObject({ connect })
   })
 })
 
