@@ -2,6 +2,7 @@ import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
 import * as Settings from "../../src/internal/settings/settings.js"
+import { headersWithKey } from "../support/doubles/tokenRoutes.js"
 
 type Options = Parameters<typeof Settings.parseSharedClient>[0]
 
@@ -114,7 +115,8 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
       ..."Authorization PROXY-authorization Cookie set-cookie Set-Cookie2 WWW-Authenticate Authentication-Info".split(
         " "
       ),
-      ..."X-Api-Key Api-Key X-Goog-Api-Key X-Auth-Token X-Amz-Security-Token X-Forwarded-Authorization".split(" ")
+      ..."X-Api-Key Api-Key X-Goog-Api-Key X-Auth-Token X-Amz-Security-Token X-Forwarded-Authorization".split(" "),
+      ...headersWithKey
     ]
       .map((serviceIdHeader) => ({ serviceIdHeader }))
   ],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Effect, Layer, Option, Redacted } from "effect"
+import { Cause, Effect, Layer, Option, Record, Redacted, Struct } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
@@ -8,7 +8,7 @@ import { test, testLive } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requests } from "../support/doubles/simulator.js"
-import { tokenRoutes } from "../support/doubles/tokenRoutes.js"
+import { namesOfHeaders, tokenRoutes } from "../support/doubles/tokenRoutes.js"
 import { clients } from "../support/leaks/clients.js"
 import * as LocalService from "../support/leaks/LocalService.js"
 import { rendered } from "../support/leaks/rendering.js"
@@ -17,7 +17,7 @@ import * as Secrets from "../support/leaks/secrets.js"
 
 const licenseKey = Redacted.make(Secrets.key)
 
-describe.each(tokenRoutes)("token route $name", ({ body, contentType, name: tokenRoute, path }) => {
+describe.each(tokenRoutes)("token route $name", ({ body, headers, name: tokenRoute, path }) => {
   test.each<readonly [title: string, accepted: string, prefix: string, end: string]>([
     ["issues a token for its license key", Secrets.key, "", "Success"],
     ["rejects another license key", "another-key", "", "BadRequest"],
@@ -48,9 +48,9 @@ describe.each(tokenRoutes)("token route $name", ({ body, contentType, name: toke
       path: Secrets.withoutKey(path),
       query,
       body: Secrets.withoutKey(body),
-      contentType: headers["content-type"]
+      headers: Record.map(Struct.pick(headers, ...namesOfHeaders), (value) => Secrets.withoutKey(String(value)))
     }))
-    expect(sent).toEqual([{ method: "POST", path, query: "", body, contentType }])
+    expect(sent).toEqual([{ method: "POST", path, query: "", body, headers }])
   })
 
   it("the README lists it in the row of tokenRoute", () => {
@@ -67,7 +67,8 @@ describe.each(tokenRoutes)("token route $name", ({ body, contentType, name: toke
     ["in its table", /\| license key \| ([\w\s]+) of the token exchange \|/]
   ])("SECURITY.md says %s in which part of its exchange the license key is", (_, sentence) => {
     const [, parts] = sentence.exec(read("SECURITY.md")) ?? []
-    const [part] = Object.entries({ path, body }).filter(([, text]) => text.includes("{key}")).map(([name]) => name)
+    const texts = { path, body, header: Object.values(headers).join() }
+    const [part] = Object.entries(texts).filter(([, text]) => text.includes("{key}")).map(([name]) => name)
     expect(parts?.split(/\s+/)).toContain(part)
   })
 })

@@ -22,7 +22,7 @@ const namedRoutes = {
   "unified": "/v2/token-cache/unified/oauth/token/{key}"
 } as const
 
-export const tokenRoutes: ReadonlyArray<string> = Object.values(namedRoutes)
+export const tokenPaths: ReadonlyArray<string> = Object.values(namedRoutes)
 
 export interface CommonOptions {
   /** The base URL of the service. It must be https; http needs a loopback host or `allowInsecureHttp`. A path prefix is kept. */

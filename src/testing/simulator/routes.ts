@@ -1,18 +1,19 @@
+import * as Headers from "@effect/platform/Headers"
 import * as Effect from "effect/Effect"
-import { tokenRoutes } from "../../internal/settings/settings.js"
+import { tokenPaths } from "../../internal/settings/settings.js"
 import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest } from "../Simulator.js"
 import { type KnownSecrets, withoutSecrets, withoutSecretsInBytes } from "./secrets.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 
-const tokenPatterns = tokenRoutes.map((route) => {
-  const ending = route.replace("/v2", "")
+const tokenPatterns = tokenPaths.map((path) => {
+  const unversioned = path.replace("/v2", "")
   return {
-    exact: new RegExp(`^${route.replace("{key}", "([^/]+)")}$`),
-    ending,
+    exact: new RegExp(`^${path.replace("{key}", "([^/]+)")}$`),
+    unversioned,
     /** Matches below any prefix, because a client with a wrong base URL also sends its key. */
-    anywhere: new RegExp(`${ending.replace("{key}", ".+")}$`)
+    anywhere: new RegExp(`${unversioned.replace("{key}", ".+")}$`)
   }
 })
 
@@ -59,8 +60,8 @@ export const destinationOf = ({ controls = false, pathPrefix = "" }: Options, pa
   return { operation, path, control: controls ? controlOf(path ?? "", pathname) : undefined }
 }
 
-/** The parts of a request that can contain a license key, as the client sent them. */
-export type Unmasked = Pick<SeenRequest, "path" | "query" | "body">
+/** A request as the client sent it, with all headers. Its path, query, headers and body can contain a license key. */
+export type Unmasked = Pick<SeenRequest, "operation" | "method" | "path" | "query" | "headers" | "body">
 
 const decodedSegment = (segment: string): string | undefined => {
   try {
@@ -77,24 +78,30 @@ export const keyOf = ({ body, path }: Unmasked): string | undefined => {
   return key === undefined ? undefined : decodedSegment(key)
 }
 
+/** Checks for a request with a token, which isn't an exchange. */
+const isData = ({ headers, operation }: Unmasked) => operation !== "token" && Headers.has(headers, "authorization")
+
+/** Checks for a request that may be an exchange at a wrong address. If its key is in the path, it has neither a token nor a body. */
+const mayHaveKeyInPath = (request: Unmasked, { routes = {} }: Options) => {
+  const { body, method, operation, path } = request
+  return method === "POST" && body.length === 0 && operation === "request" && !isData(request) &&
+    routes[`POST ${path}`] === undefined
+}
+
 /**
  * Replaces what may be a license key with `{key}`:
  *
  * - in the path: known keys, whatever follows a token route, and the last segment if the request `mayHaveKeyInPath`
  * - in the query and the body: known keys, except in a data request, whose route has to get what was sent
  */
-export const withoutKeys = (
-  { body, path, query }: Unmasked,
-  known: KnownSecrets,
-  { isData, mayHaveKeyInPath }: { readonly isData: boolean; readonly mayHaveKeyInPath: boolean }
-) => {
-  const shown = tokenPatterns.reduce((text, { anywhere, ending }) => text.replace(anywhere, ending), path)
+export const withoutKeys = (request: Unmasked, known: KnownSecrets, options: Options): Unmasked => {
+  const shown = tokenPatterns
+    .reduce((text, { anywhere, unversioned }) => text.replace(anywhere, unversioned), request.path)
     .split("/")
     .map((segment) => known.licenseKeys.has(decodedSegment(segment) ?? segment) ? "{key}" : segment)
     .join("/")
-  return {
-    path: mayHaveKeyInPath ? shown.replace(/[^/]+\/*$/, "{key}") : shown,
-    query: isData ? query : withoutSecrets(query, known),
-    body: isData ? body : withoutSecretsInBytes(body, known)
-  }
+  const path = mayHaveKeyInPath(request, options) ? shown.replace(/[^/]+\/*$/, "{key}") : shown
+  if (isData(request)) return { ...request, path }
+  const { body, query } = request
+  return { ...request, path, query: withoutSecrets(query, known), body: withoutSecretsInBytes(body, known) }
 }

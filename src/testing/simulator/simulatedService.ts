@@ -51,29 +51,17 @@ export class SimulatedService {
   }
 }
 
-const requestOf = (
-  { options, tokens }: SimulatedService,
-  incoming: Incoming,
-  { operation, path }: Destination,
-  unmasked: Unmasked,
-  at: number
-) => {
-  const { headers, method } = incoming
+const requestOf = ({ options, tokens }: SimulatedService, unmasked: Unmasked, at: number): SeenRequest => {
+  const masked = withoutKeys(unmasked, tokens, options)
   const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
-  const authorization = Option.map(Headers.get(headers, "authorization"), Redacted.make)
-  const isData = operation !== "token" && Option.isSome(authorization)
-  // It may be an exchange at a wrong address. An exchange whose path contains the license key has neither a token nor a body.
-  const mayHaveKeyInPath = method === "POST" && unmasked.body.length === 0 && operation === "request" && !isData &&
-    options.routes?.[`POST ${path}`] === undefined
+  const secretOf = (header: string) => Option.map(Headers.get(unmasked.headers, header), Redacted.make)
   return {
-    operation,
-    method,
-    ...withoutKeys(unmasked, tokens, { isData, mayHaveKeyInPath }),
-    headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
-    authorization,
-    serviceId: Option.map(Headers.get(headers, serviceIdHeader), Redacted.make),
+    ...masked,
+    headers: Headers.remove(masked.headers, ["authorization", serviceIdHeader]),
+    authorization: secretOf("authorization"),
+    serviceId: secretOf(serviceIdHeader),
     at
-  } satisfies SeenRequest
+  }
 }
 
 const responseTo = (
@@ -85,9 +73,10 @@ const responseTo = (
     const { latency, received, recorder, responses, tokens } = service
     const { operation, path } = destination
     const clock = yield* Effect.clock
-    const { pathname, search } = incoming
-    const unmasked = { path: path ?? pathname, query: search.slice(1), body: yield* incoming.body }
-    const request = requestOf(service, incoming, destination, unmasked, clock.unsafeCurrentTimeMillis())
+    const { headers, method, pathname, search } = incoming
+    const body = yield* incoming.body
+    const unmasked = { operation, method, path: path ?? pathname, query: search.slice(1), headers, body }
+    const request = requestOf(service, unmasked, clock.unsafeCurrentTimeMillis())
     received.add(request)
     const planned = service.planned.take(operation)
     const ownResponse = (revokedToo = false) => {

@@ -8,8 +8,8 @@ interface Exchange {
   readonly path: string
   /** None by default. */
   readonly body?: string
-  /** None by default. */
-  readonly contentType?: string
+  /** The headers that no other request has, and the content type of a body, in lower case. None by default. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** The exchange at each named route. The compiler demands a row for a new one. */
@@ -20,9 +20,17 @@ const exchanges: Readonly<Record<Name, Exchange>> = {
 }
 
 export const tokenRoutes = (Object.keys(exchanges) as ReadonlyArray<Name>).map((name) => {
-  const { body = "", contentType, path } = exchanges[name]
-  return { name, path, body, contentType }
+  const { body = "", headers = {}, path } = exchanges[name]
+  return { name, path, body, headers }
 })
+
+const headersOfRoutes = tokenRoutes.flatMap(({ headers }) => Object.entries(headers))
+
+/** The headers of an exchange that differ between the routes. */
+export const namesOfHeaders = ["content-type", ...headersOfRoutes.map(([name]) => name)]
+
+/** The headers that contain the license key, at some route. */
+export const headersWithKey = headersOfRoutes.flatMap(([name, value]) => value.includes("{key}") ? [name] : [])
 
 /** Whether this is the URL or the path of an exchange, below any base URL. */
 export const isExchange = (url: string): boolean =>

@@ -14,12 +14,14 @@ import {
   ManagedRuntime,
   Metric,
   Option,
+  Record,
   Schema,
+  Struct,
   Tracer
 } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { markedPlaces } from "../doubles/searchOptions.js"
-import { isExchange, tokenRoutes } from "../doubles/tokenRoutes.js"
+import { headersWithKey, isExchange, tokenRoutes } from "../doubles/tokenRoutes.js"
 import type { Received } from "./LocalService.js"
 import { json, rendered } from "./rendering.js"
 import * as Secrets from "./secrets.js"
@@ -133,8 +135,12 @@ const printServices = (record: RecordOutput, printed: ReadonlyArray<unknown>) =>
 /** The request with `{key}` instead of the license key at its place in an exchange. */
 const withoutKey = (request: Received): Received => {
   const [path, body] = [Secrets.withoutKey(request.path), Secrets.withoutKey(request.body)]
-  const isInPlace = tokenRoutes.some((route) => route.path === path && route.body === body)
-  return isInPlace ? { ...request, path, body } : request
+  if (!tokenRoutes.some((route) => route.path === path && route.body === body)) return request
+  const inHeaders = Record.map(
+    Struct.pick(request.headers, ...headersWithKey),
+    (value) => Secrets.withoutKey(String(value))
+  )
+  return { ...request, path, body, headers: { ...request.headers, ...inHeaders } }
 }
 
 /** Removes the values of options from a search, unless one is missing or is in more than one place. */
