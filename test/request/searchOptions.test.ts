@@ -1,7 +1,7 @@
 /** The options of a search: query parameters and headers as backends have them. */
 import type { UrlParams } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { NutritionAdvisor, SearchCache } from "effect-nutrition-advisor"
 import { read } from "../support/documents/blocks.js"
 import { arranged } from "../support/doubles/arranged.js"
@@ -15,6 +15,15 @@ const sent = requestsOf("search")
 
 it.each(Object.keys(rows))("README: the options of a search include %s", (name) => {
   expect(/Each search accepts ([^.]*)\./.exec(read("README.md"))?.[1]).toContain(`\`${name}\``)
+})
+
+it.each(
+  ["docs/getting-started.md", "docs/from-async-await.md"].flatMap((page) =>
+    Object.keys(rows).map((name) => [page, name] as const)
+  )
+)("%s: the section on the options of a search names %s", (page, name) => {
+  const section = read(page).split(/^##+ /m).find((text) => text.startsWith("Query parameters and headers\n"))
+  expect(section).toMatch(new RegExp(`\\b${name}\\b`))
 })
 
 it("SECURITY.md: its table has a row for each option of a search that is a secret", () => {
@@ -43,6 +52,18 @@ test("options of a search: all are sent together, also if serviceIdHeader is set
   const received = yield* sent
   for (const row of Object.values(rows)) expect(received.map(row.received)).toEqual(row.expected)
 }, advisor({ serviceIdHeader: "X-Id" }, { serviceIdHeader: "X-Id" }))
+
+test("options of a search: reserved headers are dropped, whatever other options are set", function*({ search }) {
+  yield* respondAlways("search", { status: 200, body: { results: [] } })
+  const headers = { authorization: "Bearer another", "service-id": "another", connection: "close" }
+  yield* search("oats", { ...together(0), headers })
+  const [request] = yield* sent
+  const secrets = [request?.authorization, request?.serviceId].map((secret) =>
+    Redacted.value(Option.getOrThrow(secret ?? Option.none()))
+  )
+  expect(secrets).toEqual([expect.stringMatching(/^Bearer simulated-/), expect.not.stringContaining("another")])
+  expect(request?.headers).not.toHaveProperty("connection")
+})
 
 const invalid = Object.entries(rows).flatMap(([name, { invalid }]) => invalid.map((value) => ({ [name]: value })))
 
