@@ -4,6 +4,7 @@ import { NutritionAdvisorError, RefreshPolicy } from "effect-nutrition-advisor"
 import { sharedClientDeclarations } from "../../src/internal/settings/settings.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
+import { token } from "../support/doubles/IssuerDouble.js"
 import { rows as searchOptions } from "../support/doubles/searchOptions.js"
 import { tokenRoutes } from "../support/doubles/tokenRoutes.js"
 
@@ -19,6 +20,7 @@ it.each<readonly [what: string, subject: string, names: ReadonlyArray<string>]>(
   ["option of the client", "client", Object.keys(sharedClientDeclarations)],
   ["refresh option", "refresh", Object.keys(RefreshPolicy.declarations)],
   ["option of a search", "search", Object.keys(searchOptions)],
+  ["field of a token", "access token", Object.keys(token(1, 0, 1))],
   ["field of the status", "status", Object.keys(tokenStatusOf(Option.none(), Option.none()))],
   ["error", "error", NutritionAdvisorError.errors.map(({ _tag }) => _tag)],
   ["reason of Forbidden", "Forbidden", NutritionAdvisorError.ForbiddenReason.literals],

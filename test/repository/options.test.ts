@@ -1,11 +1,14 @@
 import { expect, it } from "@effect/vitest"
+import { Option } from "effect"
 import { RefreshPolicy, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { variablesOf } from "../../src/internal/options/environment.js"
 import * as Settings from "../../src/internal/settings/settings.js"
 import { version } from "../../src/internal/settings/version.js"
+import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
+import { token } from "../support/doubles/IssuerDouble.js"
 import { rows as searchOptions } from "../support/doubles/searchOptions.js"
 
 type Declared = Readonly<Record<string, object>>
@@ -54,9 +57,13 @@ it.each<readonly [string, Declared]>([
   expect(wrong).toEqual([])
 })
 
-it("options: each option of a search has JSDoc", () => {
-  const docs = docsOf("src/NutritionAdvisor.ts")
-  expect(Object.keys(searchOptions).filter((name) => docs[name] === undefined)).toEqual([])
+it.each<readonly [what: string, path: string, all: object]>([
+  ["option of a search", "src/NutritionAdvisor.ts", searchOptions],
+  ["field of a token", "src/AccessToken.ts", token(1, 0, 1)],
+  ["field of the status", "src/internal/token/status.ts", tokenStatusOf(Option.none(), Option.none())]
+])("JSDoc: each %s is described in %s", (_, path, all) => {
+  const docs = docsOf(path)
+  expect(Object.keys(all).filter((name) => docs[name] === undefined)).toEqual([])
 })
 
 /** The default in each row of the table whose first row is about this option. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Equal, FastCheck, Option, Record, Redacted } from "effect"
 import { AccessToken } from "effect-nutrition-advisor"
 import * as Seal from "../../src/internal/shared/seal.js"
-import type { SharedField } from "../../src/internal/token/formats.js"
+import { type SharedField, textFields } from "../../src/internal/token/formats.js"
 import { test } from "../support/doubles/arranged.js"
 
 const identity = ["https://advisor.example", "/v2/token/{key}", ""]
@@ -24,9 +24,9 @@ const millis = FastCheck.double({ min: 0, max: 8.64e15, noNaN: true })
 const fields = {
   value: headerSafe,
   serviceId: headerSafe,
-  scope: FastCheck.option(FastCheck.string({ unit: "binary" }), { nil: undefined }),
   receivedAt: millis,
-  expiresAt: millis
+  expiresAt: millis,
+  ...Record.map(textFields, () => FastCheck.option(FastCheck.string({ unit: "binary" }), { nil: undefined }))
 } satisfies Readonly<Record<SharedField, unknown>>
 
 const given = FastCheck.record(fields)
