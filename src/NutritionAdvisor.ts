@@ -26,7 +26,7 @@ import type * as SharedTokenIssuer from "./SharedTokenIssuer.js"
 import * as TokenProvider from "./TokenProvider.js"
 
 /**
- * Options of one search (SERVICE.md section 4.4).
+ * Options of one search (SERVICE.md section 4).
  *
  * @since 1.0.0
  * @category models
@@ -71,7 +71,7 @@ export type SearchAs<Client = never> = <A, I = AnyEncoded, R = never>(
  * @category models
  */
 export interface Service {
-  /** Searches for food by meaning (SERVICE.md section 4.4), and returns the parsed JSON of the response. */
+  /** Searches for food by meaning (SERVICE.md section 4), and returns the parsed JSON of the response. */
   readonly search: (term: string, options?: SearchOptions) => Effect.Effect<unknown, NutritionAdvisorError>
   /** Searches for food, and decodes the response with a schema. */
   readonly searchAs: SearchAs
@@ -223,7 +223,7 @@ export const layerSharedConfig = (
 > => Environment.layerFrom(options, Settings.sharedClientDeclarations, layerShared)
 
 /**
- * Searches for food by meaning (SERVICE.md section 4.4), and returns the parsed JSON of the response. Can fail with any
+ * Searches for food by meaning (SERVICE.md section 4), and returns the parsed JSON of the response. Can fail with any
  * `NutritionAdvisorError`.
  *
  * @example

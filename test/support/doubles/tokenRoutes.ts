@@ -1,5 +1,7 @@
 /** The named token routes. Tests of every route, and services that have to recognize an exchange, use this list. */
+import { Record } from "effect"
 import type { TokenIssuer } from "effect-nutrition-advisor"
+import { withReserved } from "../leaks/secrets.js"
 
 type Name = Exclude<TokenIssuer.TokenRoute, `/${string}`>
 
@@ -23,6 +25,22 @@ export const tokenRoutes = (Object.keys(exchanges) as ReadonlyArray<Name>).map((
   const { body = "", headers = {}, path } = exchanges[name]
   return { name, path, body, headers }
 })
+
+export type TokenRoute = (typeof tokenRoutes)[number]
+
+/** The text of a string in JSON, without its quotes. */
+const jsonEncoded = (text: string) => JSON.stringify(text).slice(1, -1)
+
+/** What an exchange of this key sends: exactly these bytes. */
+export const exchangeOf = ({ body, headers, path }: TokenRoute, key: string) => {
+  const isJson = headers["content-type"] === "application/json"
+  const encoded = withReserved(key)
+  return {
+    path: path.replace("{key}", () => encoded),
+    body: body.replace("{key}", () => isJson ? jsonEncoded(key) : encoded),
+    headers: Record.map(headers, (value) => value.replace("{key}", () => encoded))
+  }
+}
 
 const headersOfRoutes = tokenRoutes.flatMap(({ headers }) => Object.entries(headers))
 

@@ -2,7 +2,7 @@
 import { Encoding } from "effect"
 
 /** Each begins and ends with plain characters that only base64 changes, and holds what other encodings do change. */
-export const key = "mk-K9marker/key?#%2F+ ü\"\\<&>'(*)!-tailKeyQ7"
+export const key = "mk-K9marker/key?#%2F+ ü\"\\<&>'(*)!$&-tailKeyQ7"
 export const token = "tok-T4marker/+=~\"\\%2F<&>-tailTokW8"
 export const renewedToken = "ren-R5marker/+=~\"\\%2F<&>-tailRenX9"
 export const customerId = "cid-C6marker /+\"\\%2F<&>-tailCidZ3"
@@ -28,10 +28,6 @@ export const forms: ReadonlyArray<{ readonly name: string; readonly of: (secret:
   { name: "base64", of: Encoding.encodeBase64 },
   { name: "base64url", of: Encoding.encodeBase64Url }
 ]
-
-/** Replaces the license key, in any form, with `{key}`. */
-export const withoutKey = (text: string): string =>
-  forms.reduce((text, { of }) => text.replaceAll(of(key), "{key}"), text)
 
 const needles = Object.entries(all).flatMap(([name, secret]) =>
   forms.flatMap(({ name: form, of }) => [

@@ -16,12 +16,11 @@ import {
   Option,
   Record,
   Schema,
-  Struct,
   Tracer
 } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { markedPlaces } from "../doubles/searchOptions.js"
-import { headersWithKey, isExchange, tokenRoutes } from "../doubles/tokenRoutes.js"
+import { exchangeOf, isExchange, type TokenRoute, tokenRoutes } from "../doubles/tokenRoutes.js"
 import type { Received } from "./LocalService.js"
 import { json, rendered } from "./rendering.js"
 import * as Secrets from "./secrets.js"
@@ -132,15 +131,15 @@ const printServices = (record: RecordOutput, printed: ReadonlyArray<unknown>) =>
     record("services, status, token and settings", rendered(values))
   })
 
-/** The request with `{key}` instead of the license key at its place in an exchange. */
+/** The request with `{key}` instead of the license key, if it is what an exchange sends. */
 const withoutKey = (request: Received): Received => {
-  const [path, body] = [Secrets.withoutKey(request.path), Secrets.withoutKey(request.body)]
-  if (!tokenRoutes.some((route) => route.path === path && route.body === body)) return request
-  const inHeaders = Record.map(
-    Struct.pick(request.headers, ...headersWithKey),
-    (value) => Secrets.withoutKey(String(value))
-  )
-  return { ...request, path, body, headers: { ...request.headers, ...inHeaders } }
+  const isSent = (route: TokenRoute) => {
+    const { headers, ...parts } = exchangeOf(route, Secrets.key)
+    return request.path === parts.path && request.body === parts.body &&
+      Record.every(headers, (value, name) => request.headers[name] === value)
+  }
+  const { body, headers, path } = tokenRoutes.find(isSent) ?? request
+  return { ...request, path, body, headers: { ...request.headers, ...headers } }
 }
 
 /** Removes the values of options from a search, unless one is missing or is in more than one place. */
