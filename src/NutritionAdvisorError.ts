@@ -110,8 +110,7 @@ export const ForbiddenReason = Schema.Literal(
 export type ForbiddenReason = typeof ForbiddenReason.Type
 
 /**
- * The service rejected the token, and renewing it did not help or was not possible (SERVICE.md section 5, rule 6), or the token route
- * rejected the license key.
+ * The service rejected a request or the license key (SERVICE.md section 5, rule 6). `reason` says why the client didn't try again.
  *
  * @since 1.0.0
  * @category errors

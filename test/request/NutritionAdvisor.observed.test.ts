@@ -1,8 +1,9 @@
 import { expect } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
-import type { Simulator } from "effect-nutrition-advisor/testing"
+import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
+import { arrange, failures, forbiddenCalls } from "../support/doubles/forbiddenCalls.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondAlways, respondNext } from "../support/doubles/simulator.js"
 import { recordSpans } from "../support/doubles/spans.js"
@@ -97,10 +98,13 @@ test("span: after two rejections, it has the status and header of the last respo
   expect(spans).toContainEqual(["NutritionAdvisor.search", 403, "request-1"])
 })
 
-test("span: if the renewal returns the same token, it has the status and header of the rejection", function*() {
-  yield* respondAlways("token", { status: 200, body: { access_token: "t", customer_id: "c", expires_in: 3_600 } })
-  yield* respondNext("search", { status: 403, headers: identified })
-  const { result, spans } = yield* spansOf(Effect.flip(search))
-  expect(result).toMatchObject({ reason: "TokenUnchanged" })
-  expect(spans).toContainEqual(["NutritionAdvisor.search", 403, "request-1"])
-})
+test.each(Object.entries(forbiddenCalls))(
+  "span: it has the status and the listed header of the rejection if the call fails with the reason %s",
+  function*([reason, rejection]) {
+    const response = { ...rejection.response, headers: identified }
+    yield* Effect.flatMap(Simulator.Simulator, (simulator) => arrange(simulator, { ...rejection, response }))
+    const { result, spans } = yield* spansOf(failures(rejection))
+    expect(result.at(-1)).toMatchObject({ reason, headers: shown })
+    expect(spans.map(([, ...attributes]) => attributes)).toEqual(result.map(() => [403, "request-1"]))
+  }
+)
