@@ -22,7 +22,7 @@ import { TokenIssuer } from "./TokenIssuer.js"
 import { TokenStore } from "./TokenStore.js"
 
 /**
- * The current state of the token, for health checks. It contains no secret, unless your own code puts one into the `detail` of an error.
+ * The current state of the token, for health checks. It contains no secret, unless your own code puts one into a token or an error.
  *
  * @since 1.0.0
  * @category models

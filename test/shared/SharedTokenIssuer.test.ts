@@ -40,6 +40,10 @@ const replacing = (token: AccessToken.AccessToken, request: Partial<TokenIssuer.
   ...request
 })
 
+/** The token as a replica gets it that didn't exchange the key. */
+const fromPeer = (token: AccessToken.AccessToken, times: Partial<AccessToken.AccessToken> = {}) =>
+  new AccessToken.AccessToken({ ...token, ...times, isFromPeer: true })
+
 /** The result, and the milliseconds that it took. */
 const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
@@ -90,11 +94,10 @@ test("sharing: on a cold start of five replicas, the metrics count one exchange 
 })
 
 describe("sharing: token in the cache", () => {
-  test("the token has the times of the peer's exchange", function*() {
+  test("the token is that of the peer's exchange, with all of its fields", function*() {
     const first = yield* settle(missing(yield* replica()))
     yield* Time.pass("1 minute")
-    const { expiresAt, receivedAt } = yield* settle(missing(yield* replica()))
-    expect([receivedAt, expiresAt]).toEqual([first.receivedAt, first.expiresAt])
+    expect(yield* settle(missing(yield* replica()))).toEqual(fromPeer(first))
   })
 
   test("using the token costs one read and no exchange", function*({ cache, issuer }) {
@@ -159,17 +162,17 @@ describe("sharing: token in the cache", () => {
     const found = yield* settle(here.issue(replacing(first)))
     expect([Issuer.valueOf(second), Issuer.valueOf(found), yield* issuer.calls])
       .toEqual([Issuer.secretOf(2), Issuer.secretOf(2), 2])
-    expect([second.receivedAt, found.expiresAt]).toEqual([100, second.expiresAt])
+    expect([second.receivedAt, found]).toEqual([100, fromPeer(second, { receivedAt: first.receivedAt })])
   })
 
   test("a token from a peer whose clock is ahead is fresh and expires on time", function*() {
     const ahead = ManualClock.over(yield* Effect.clock)
     ahead.wallOffset = hour
-    yield* settle(Effect.withClock(missing(yield* replica()), ahead))
+    const exchanged = yield* settle(Effect.withClock(missing(yield* replica()), ahead))
     const token = yield* settle(missing(yield* replica()))
     const now = yield* Clock.currentTimeMillis
-    expect([token.receivedAt, token.expiresAt, AccessToken.stateAt(token, now, policyOf())])
-      .toEqual([now, now + life, "fresh"])
+    expect(token).toEqual(fromPeer(exchanged, { receivedAt: now, expiresAt: now + life }))
+    expect(AccessToken.stateAt(token, now, policyOf())).toBe("fresh")
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import type { AccessToken } from "effect-nutrition-advisor"
 import { unavailable } from "../support/doubles/IssuerDouble.js"
 import { issuer, provider, withoutToken, withToken } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
@@ -9,9 +10,14 @@ describe("TokenProvider.status", () => {
     expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
   })
 
-  withToken("each field describes the current token", function*({ first }) {
+  withToken.each<readonly [millis: number, state: AccessToken.State]>([
+    [0, "fresh"],
+    [950_000, "stale"],
+    [1_000_000, "expired"]
+  ])("each field describes the current token: after %d ms, it is %s", function*([millis, state], { first }) {
+    yield* Time.set(millis)
     expect(yield* provider.status).toEqual({
-      state: "fresh",
+      state,
       expiresAt: Option.some(first.expiresAt),
       lastFailure: Option.none()
     })

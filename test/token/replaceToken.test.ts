@@ -5,6 +5,7 @@ import { replaceToken } from "../../src/internal/token/replaceToken.js"
 import { test } from "../support/doubles/arranged.js"
 import { token } from "../support/doubles/IssuerDouble.js"
 import { policyOf } from "../support/doubles/policy.js"
+import * as Time from "../support/doubles/Time.js"
 
 const fromPeer = (token: AccessToken.AccessToken) => new AccessToken.AccessToken({ ...token, isFromPeer: true })
 
@@ -28,4 +29,11 @@ test("refresh metrics: a peer's token counts as fromPeer and an exchanged token 
   expect(yield* refreshed(held, fromPeer(short()))).toEqual({ token: held, outcome: "fromPeer" })
   expect(yield* refreshed(fromPeer(held), short())).toEqual({ token: fromPeer(held), outcome: "issued" })
   expect(yield* refreshed(short(), fromPeer(long()))).toEqual({ token: fromPeer(held), outcome: "fromPeer" })
+})
+
+test("refresh: a token that comes back with a later expiry keeps only the time at which it was first received", function*() {
+  yield* Time.set(5)
+  const issued = new AccessToken.AccessToken({ ...token(1, 5, 2_000_000), scope: Option.some("read:other") })
+  const kept = new AccessToken.AccessToken({ ...issued, receivedAt: 0 })
+  expect(yield* refreshed(token(1, 0, 1_000_000), issued)).toEqual({ token: kept, outcome: "unchanged" })
 })
