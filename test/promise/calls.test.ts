@@ -7,6 +7,7 @@ import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { vi } from "vitest"
 import { z } from "zod"
 import { proxied } from "../support/doubles/proxied.js"
+import { together } from "../support/doubles/searchOptions.js"
 import { rejection } from "./outcomes.js"
 import { doubled, simulatedClient } from "./simulatedClient.js"
 
@@ -181,11 +182,11 @@ it("search options: all of them are passed to the layer, except signal and timeo
   await using advisor = Advisor.fromLayer(
     Layer.unwrapEffect(Effect.map(runtime.runtimeEffect, ({ context }) => Layer.succeedContext(context)))
   )
-  const options = { urlParams: { page: 2 }, tenant: "north", signal: new AbortController().signal, timeout: 60_000 }
+  const passed = { ...together(0), tenant: "north" }
+  const options = { ...passed, signal: new AbortController().signal, timeout: 60_000 }
   await advisor.search("oats", options)
   await advisor.searchAs(Schema.Unknown)("rice", options)
   const searches = await runtime.runPromise(Effect.flatten(NutritionAdvisorTest.RecordedSearches))
-  const passed = { urlParams: { page: 2 }, tenant: "north" }
   expect(searches).toEqual([{ term: "oats", options: passed }, { term: "rice", options: passed }])
   await runtime.dispose()
 })

@@ -7,7 +7,7 @@ import { read } from "../support/documents/blocks.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { rows, together } from "../support/doubles/searchOptions.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { requests, requestsOf, respondAlways } from "../support/doubles/simulator.js"
+import { requests, requestsOf, respondAlways, respondNext } from "../support/doubles/simulator.js"
 
 const test = arranged(NutritionAdvisor.NutritionAdvisor, advisor())
 
@@ -19,7 +19,7 @@ it.each(Object.keys(rows))("README: the options of a search include %s", (name) 
 
 it.each(Object.keys(rows))("docs/getting-started.md: the section on the options of a search names %s", (name) => {
   const sections = read("docs/getting-started.md").split(/^## /m)
-  const section = sections.find((text) => text.startsWith("Query parameters and headers\n"))
+  const section = sections.find((text) => text.startsWith("Options of a search\n"))
   expect(section).toMatch(new RegExp(`\\b${name}\\b`))
 })
 
@@ -49,6 +49,16 @@ test("options of a search: all are sent together, also if serviceIdHeader is set
   const received = yield* sent
   for (const row of Object.values(rows)) expect(received.map(row.received)).toEqual(row.expected)
 }, advisor({ serviceIdHeader: "X-Id" }, { serviceIdHeader: "X-Id" }))
+
+test("options of a search: the retry after a 403 has all of them, and the next search has none", function*({ search }) {
+  yield* respondAlways("search", { status: 200, body: { results: [] } })
+  yield* respondNext("search", { status: 403 })
+  yield* Effect.zipRight(search("oats", together(0)), search("oats"))
+  const received = yield* sent
+  for (const { expected: [first], received: receivedBy } of Object.values(rows)) {
+    expect(received.map((request) => receivedBy(request) === first)).toEqual([true, true, false])
+  }
+})
 
 test("options of a search: reserved headers are dropped, whatever other options are set", function*({ search }) {
   yield* respondAlways("search", { status: 200, body: { results: [] } })
