@@ -1,5 +1,6 @@
-import { describe, expect } from "@effect/vitest"
-import { Array as Arr, Effect } from "effect"
+import { describe, expect, it } from "@effect/vitest"
+import { Array as Arr, Effect, Scope } from "effect"
+import { vi } from "vitest"
 import * as WakeUps from "../../src/internal/token/wakeUps.js"
 import { test } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
@@ -70,5 +71,17 @@ describe("wake-ups of idle clients", () => {
     const wakeAfter = yield* Effect.scoped(WakeUps.make)
     wakeAfter(60_000, () => {})
     expect(yield* Time.timers).toBe(0)
+  })
+
+  it("one that was lost with the fake timers of a test doesn't hold back those of the next test", async () => {
+    const newClient = Effect.flatMap(Scope.make(), (scope) => Scope.extend(WakeUps.make, scope))
+    const [lost, next] = [vi.fn(), vi.fn()]
+    for (const wakeUp of [lost, next]) {
+      vi.useFakeTimers()
+      Effect.runSync(newClient)(60_000, wakeUp)
+      if (wakeUp === next) await vi.advanceTimersByTimeAsync(60_000)
+      vi.useRealTimers()
+    }
+    expect([lost, next].map(({ mock }) => mock.calls.length)).toEqual([0, 1])
   })
 })

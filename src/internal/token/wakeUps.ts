@@ -17,6 +17,8 @@ interface Slots {
   /** Where the first slot starts. It differs between processes, so that replicas don't all wake up at the same time. */
   readonly origin: number
   readonly byTime: Map<number, Slot>
+  /** The function that sets the timers. Fake timers replace it, and drop their timers when they are removed. */
+  readonly setTimeout: typeof globalThis.setTimeout
 }
 
 /**
@@ -26,7 +28,10 @@ interface Slots {
 const slotsByClock = new WeakMap<Clock.Clock, Slots>()
 
 const slotsOf = (clock: Clock.Clock): Slots => {
-  const slots: Slots = slotsByClock.get(clock) ?? { origin: monotonicMillis(clock), byTime: new Map() }
+  const { setTimeout } = globalThis
+  const known = slotsByClock.get(clock)
+  if (known?.setTimeout === setTimeout) return known
+  const slots: Slots = { origin: monotonicMillis(clock), byTime: new Map(), setTimeout }
   slotsByClock.set(clock, slots)
   return slots
 }
@@ -62,7 +67,6 @@ type WakeAfter = (millis: number, wakeUp: () => void) => void
 /** A timer of one client, for one wake-up at a time. Closing the scope cancels it. */
 export const make: Effect.Effect<WakeAfter, never, Scope.Scope> = Effect.gen(function*() {
   const clock = yield* Effect.clock
-  const slots = slotsOf(clock)
   let isClosed = false
   let cancel = () => {}
   yield* onClose(Effect.sync(() => {
@@ -71,6 +75,7 @@ export const make: Effect.Effect<WakeAfter, never, Scope.Scope> = Effect.gen(fun
   }))
   return (millis, wakeUp) => {
     if (isClosed) return
+    const slots = slotsOf(clock)
     const dueAt = dueTime(slots, monotonicMillis(clock) + millis, millis)
     const slot = slots.byTime.get(dueAt) ?? openSlot(clock, slots, dueAt)
     slot.wakeUps.add(wakeUp)
