@@ -41,23 +41,6 @@ describe.each(tokenRoutes)("token route $name", (route) => {
     expect(String(Option.getOrUndefined(defect))).toContain("is a token route")
   })
 
-  testLive.each(clients)(
-    "an exchange over $name sends the license key only at its place, encoded once",
-    function*({ layer }) {
-      const service = yield* LocalService.start({ token: Replies.tokenReply, data: Replies.found })
-      const { search } = yield* advisorOver(layer, { baseUrl: service.origin, licenseKey, tokenRoute })
-      yield* search("oats")
-      const sent = service.received.slice(0, 1).map(({ body, headers, method, path, query }) => ({
-        method,
-        path,
-        query,
-        body,
-        headers: Struct.pick(headers, ...namesOfHeaders)
-      }))
-      expect(sent).toEqual([{ method: "POST", query: "", ...exchangeOf(route, Secrets.key) }])
-    }
-  )
-
   it("the README lists it in the row of tokenRoute", () => {
     const [row] = read("README.md").split("\n").filter((line) => line.startsWith("| `tokenRoute` |"))
     expect(row).toContain(`"${tokenRoute}"`)
@@ -88,4 +71,27 @@ it.each(withKeyInPath)("token route $name: docs/telemetry.md shows how each agen
   const segments = path.split("/").slice(1).map((segment) => `/${segment}/`)
   const excludes = (row: string) => segments.some((segment) => row.includes(segment))
   expect(agents.filter((agent) => rows.some((row) => row.startsWith(`| ${agent} `) && excludes(row)))).toEqual(agents)
+})
+
+const customPath = "/proxy/v2/token-cache/unified/oauth/token/{key}"
+
+const customRoute = { name: customPath, path: customPath, body: "", headers: {} } as const
+
+describe.each([...tokenRoutes, customRoute])("token route $name", (route) => {
+  testLive.each(clients)(
+    "an exchange over $name sends the license key only at its place, encoded once",
+    function*({ layer }) {
+      const service = yield* LocalService.start({ token: Replies.tokenReply, data: Replies.found })
+      const { search } = yield* advisorOver(layer, { baseUrl: service.origin, licenseKey, tokenRoute: route.name })
+      yield* search("oats")
+      const sent = service.received.slice(0, 1).map(({ body, headers, method, path, query }) => ({
+        method,
+        path,
+        query,
+        body,
+        headers: Struct.pick(headers, ...namesOfHeaders)
+      }))
+      expect(sent).toEqual([{ method: "POST", query: "", ...exchangeOf(route, Secrets.key) }])
+    }
+  )
 })

@@ -32,7 +32,7 @@ export type TokenRoute = (typeof tokenRoutes)[number]
 const jsonEncoded = (text: string) => JSON.stringify(text).slice(1, -1)
 
 /** What an exchange of this key sends: exactly these bytes. */
-export const exchangeOf = ({ body, headers, path }: TokenRoute, key: string) => {
+export const exchangeOf = ({ body, headers, path }: Required<Exchange>, key: string) => {
   const isJson = headers["content-type"] === "application/json"
   const encoded = withReserved(key)
   return {
