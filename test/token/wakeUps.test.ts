@@ -73,15 +73,18 @@ describe("wake-ups of idle clients", () => {
     expect(yield* Time.timers).toBe(0)
   })
 
-  it("one that was lost with the fake timers of a test doesn't hold back those of the next test", async () => {
+  it.each<readonly [how: string, lose: () => void]>([
+    ["replaced", () => vi.useRealTimers().useFakeTimers()],
+    ["cleared", () => vi.clearAllTimers()]
+  ])("one that is lost because fake timers are %s doesn't hold back a later one", async (_, lose) => {
     const newClient = Effect.flatMap(Scope.make(), (scope) => Scope.extend(WakeUps.make, scope))
-    const [lost, next] = [vi.fn(), vi.fn()]
-    for (const wakeUp of [lost, next]) {
-      vi.useFakeTimers()
-      Effect.runSync(newClient)(60_000, wakeUp)
-      if (wakeUp === next) await vi.advanceTimersByTimeAsync(60_000)
-      vi.useRealTimers()
-    }
-    expect([lost, next].map(({ mock }) => mock.calls.length)).toEqual([0, 1])
+    const [lost, later] = [vi.fn(), vi.fn()]
+    vi.useFakeTimers()
+    Effect.runSync(newClient)(60_000, lost)
+    lose()
+    Effect.runSync(newClient)(60_000, later)
+    await vi.advanceTimersByTimeAsync(60_000)
+    vi.useRealTimers()
+    expect([lost, later].map(({ mock }) => mock.calls.length)).toEqual([0, 1])
   })
 })

@@ -17,8 +17,6 @@ interface Slots {
   /** Where the first slot starts. It differs between processes, so that replicas don't all wake up at the same time. */
   readonly origin: number
   readonly byTime: Map<number, Slot>
-  /** The function that sets the timers. Fake timers replace it, and drop their timers when they are removed. */
-  readonly setTimeout: typeof globalThis.setTimeout
 }
 
 /**
@@ -27,11 +25,14 @@ interface Slots {
  */
 const slotsByClock = new WeakMap<Clock.Clock, Slots>()
 
+const newSlots = (clock: Clock.Clock): Slots => ({ origin: monotonicMillis(clock), byTime: new Map() })
+
+const { setTimeout } = globalThis
+
+/** Fake timers replace `setTimeout`, and may be dropped before they fire. So with them, each wake-up has a timer of its own. */
 const slotsOf = (clock: Clock.Clock): Slots => {
-  const { setTimeout } = globalThis
-  const known = slotsByClock.get(clock)
-  if (known?.setTimeout === setTimeout) return known
-  const slots: Slots = { origin: monotonicMillis(clock), byTime: new Map(), setTimeout }
+  if (globalThis.setTimeout !== setTimeout) return newSlots(clock)
+  const slots = slotsByClock.get(clock) ?? newSlots(clock)
   slotsByClock.set(clock, slots)
   return slots
 }
