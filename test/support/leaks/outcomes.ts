@@ -1,8 +1,9 @@
 /** Every way in which a search, a request or an exchange can end. */
 import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
-import { Effect, Record, Redacted, Schema, Stream } from "effect"
+import { Effect, Record, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { textFields } from "../../../src/internal/token/formats.js"
+import { type ForbiddenCall, forbiddenCalls } from "../doubles/forbiddenCalls.js"
 import * as SearchOptionRows from "../doubles/searchOptions.js"
 import { tokenRoutes } from "../doubles/tokenRoutes.js"
 import type { Reply } from "./LocalService.js"
@@ -31,10 +32,6 @@ const execute = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
 
 const plan = execute(HttpClientRequest.get("/v2/plan"))
-
-const streamed = execute(
-  HttpClientRequest.bodyStream(HttpClientRequest.post("/v2/plan"), Stream.make(new Uint8Array([1])))
-)
 
 const Payload = Schema.Struct({ total: Schema.Number })
 
@@ -109,27 +106,23 @@ const withResponse: ReadonlyArray<Outcome> = [
   }
 ]
 
+/** A response with this status, these headers and these fields of a body, which also contains every secret. */
+const withEcho = ({ body, headers = {}, status }: ForbiddenCall["response"]) =>
+  body === undefined
+    ? Replies.echoing(status, headers)
+    : Replies.respond(JSON.stringify(Object.assign({ echo: Replies.echo }, body)), headers, status)
+
+const ofForbiddenCalls: ReadonlyArray<Outcome> = Object.entries(forbiddenCalls).map(([reason, rejection]) => ({
+  title: `a call that fails with the reason ${reason} of Forbidden`,
+  token: rejection.isTokenUnchanged === true ? Replies.tokenReplyWith({}) : Replies.tokenReply,
+  data: withEcho(rejection.response),
+  program: Effect.retry(rejection.call, { times: rejection.calls - 1 }),
+  end: `Forbidden ${reason}`
+}))
+
 const failures: ReadonlyArray<Outcome> = [
   { title: "a key that is rejected", token: Replies.echoing(401), end: "Forbidden KeyRejected" },
-  { title: "a rejection after a renewal", data: Replies.echoing(403), end: "Forbidden RejectedAgain" },
-  {
-    title: "a renewal that returns the same token",
-    token: Replies.tokenReplyWith({}),
-    data: Replies.echoing(403),
-    end: "Forbidden TokenUnchanged"
-  },
-  {
-    title: "a third rejection in a row",
-    data: Replies.echoing(403),
-    program: Effect.retry(search, { times: 2 }),
-    end: "Forbidden CoolingDown"
-  },
-  {
-    title: "a body that can't be sent twice",
-    data: Replies.echoing(403),
-    program: streamed,
-    end: "Forbidden BodyNotReplayable"
-  },
+  ...ofForbiddenCalls,
   {
     title: "a renewal that fails",
     token: Replies.inTurn(Replies.tokenReply, Replies.echoing(400)),
