@@ -7,6 +7,7 @@ import { createClient } from "effect-nutrition-advisor/promise"
 import * as v from "valibot"
 import { expectTypeOf } from "vitest"
 import { z } from "zod"
+import type { transientTags } from "../support/doubles/errors.js"
 
 type Found<A, R = NutritionAdvisor.NutritionAdvisor> = Effect.Effect<A, NutritionAdvisorError.NutritionAdvisorError, R>
 
@@ -38,7 +39,10 @@ if (error instanceof NutritionAdvisorError.NutritionAdvisorError) {
 }
 
 // If isTransient is false, the error can be a TransportError, but not a ServerError or TooManyRequests.
-type Transient = NutritionAdvisorError.ServerError | NutritionAdvisorError.TooManyRequests
+type Transient = Extract<
+  NutritionAdvisorError.NutritionAdvisorError,
+  { _tag: Exclude<(typeof transientTags)[number], "TransportError"> }
+>
 expectTypeOf(Effect.catchIf(search, NutritionAdvisorError.isTransient, () => Effect.void)).toEqualTypeOf<
   Effect.Effect<
     unknown,

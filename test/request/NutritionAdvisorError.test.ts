@@ -3,58 +3,28 @@ import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, JSONSchema, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { body, errors, issue } from "../support/doubles/errors.js"
+import { body, completeErrors, errors, issue, transientTags } from "../support/doubles/errors.js"
 
-const { ConfigurationError, ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
-
-const { BadRequest, Forbidden, LicenseKeyUnavailable, MissingServiceId, UnexpectedResponse } = NutritionAdvisorError
+const {
+  BadRequest,
+  ConfigurationError,
+  LicenseKeyUnavailable,
+  ServerError,
+  TooManyRequests,
+  TransportError,
+  UnexpectedResponse
+} = NutritionAdvisorError
 
 const AnyError = Schema.Union(NutritionAdvisorError.NutritionAdvisorError, ConfigurationError)
 
 type AnyError = typeof AnyError.Type
 
-const headers = { "x-request-id": "request-1" }
-
-type FieldsOf<Class extends abstract new(...args: never) => AnyError> = Required<
-  Exclude<ConstructorParameters<Class>[0], void>
->
-
-/** An error with all of its fields, and those that are encoded: the body of a response and the issue of a schema never are. */
-const complete = <Class extends new(fields: never) => AnyError>(Class: Class, fields: FieldsOf<Class>) => {
-  const { body: _body, issue: _issue, ...encoded } = { body, issue, ...fields }
-  return [new Class(fields as never), encoded] as const
-}
-
-const all: { readonly [Tag in AnyError["_tag"]]: readonly [error: AnyError, encoded: object] } = {
-  BadRequest: complete(BadRequest, { operation: "search", status: 400, detail: "no term", headers, body }),
-  ServerError: complete(ServerError, { operation: "token", status: 503, retryAfter: 2.5, headers, body }),
-  Forbidden: complete(Forbidden, { operation: "search", status: 403, reason: "RejectedAgain", headers, body }),
-  MissingServiceId: complete(MissingServiceId, { operation: "token" }),
-  TooManyRequests: complete(TooManyRequests, { operation: "request", status: 429, retryAfter: 30, headers, body }),
-  TransportError: complete(TransportError, { operation: "search", reason: "Connection", code: "ENOTFOUND" }),
-  UnexpectedResponse: complete(UnexpectedResponse, {
-    operation: "token",
-    status: 200,
-    reason: "Schema",
-    field: "scope",
-    headers,
-    body,
-    issue
-  }),
-  LicenseKeyUnavailable: complete(LicenseKeyUnavailable, { operation: "token", detail: "the vault is sealed" }),
-  ConfigurationError: complete(ConfigurationError, {
-    field: "baseUrl",
-    rule: "is blank",
-    variable: "NUTRITION_ADVISOR_BASE_URL"
-  })
-}
-
-const each = it.each(Object.values(all).map(([error, encoded]) => [error._tag, error, encoded] as const))
+const each = it.each(Object.values(completeErrors).map(([error, encoded]) => [error._tag, error, encoded] as const))
 
 /** Each message that a caller can get. */
 const messages = [
   ...errors,
-  ...Object.values(all).map(([error]) => error),
+  ...Object.values(completeErrors).map(([error]) => error),
   new ConfigurationError({ field: "refresh.window" })
 ].map(({ message }) => message)
 
@@ -149,7 +119,7 @@ describe("error message", () => {
   })
 })
 
-const passing = new Set(["ServerError", "TransportError", "TooManyRequests"])
+const passing = new Set<string>(transientTags)
 
 const { isNutritionAdvisorError, isTransient, statusOf } = NutritionAdvisorError
 
@@ -231,7 +201,7 @@ describe("guards of errors", () => {
     const path = "../../src/NutritionAdvisorError.js?copy"
     const copy: typeof NutritionAdvisorError = await import(/* @vite-ignore */ path)
     expect(copy.BadRequest).not.toBe(BadRequest)
-    for (const [error] of Object.values(all)) {
+    for (const [error] of Object.values(completeErrors)) {
       const other = Schema.decodeUnknownSync(Schema.Union(copy.NutritionAdvisorError, copy.ConfigurationError))(
         JSON.parse(JSON.stringify(error))
       )

@@ -1,9 +1,10 @@
-/** An error for each message of the client, except for the advice for each `code` and the rules of settings. */
+/** A table of complete errors, and one of the messages of each error. */
 import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 
 const {
   BadRequest,
+  ConfigurationError,
   Forbidden,
   LicenseKeyUnavailable,
   MissingServiceId,
@@ -20,6 +21,51 @@ export const issue = Redacted.make("total: a hidden issue")
 
 type AnyError = NutritionAdvisorError.NutritionAdvisorError
 
+/** The errors that can be transient. */
+export const transientTags = ["ServerError", "TransportError", "TooManyRequests"] as const
+
+type WithConfiguration = AnyError | NutritionAdvisorError.ConfigurationError
+
+const headers = { "x-request-id": "request-1" }
+
+type FieldsOf<Class extends abstract new(...args: never) => WithConfiguration> = Required<
+  Exclude<ConstructorParameters<Class>[0], void>
+>
+
+/** An error with all of its fields, and those that are encoded: the body of a response and the issue of a schema never are. */
+const complete = <Class extends new(fields: never) => WithConfiguration>(Class: Class, fields: FieldsOf<Class>) => {
+  const { body: _body, issue: _issue, ...encoded } = { body, issue, ...fields }
+  return [new Class(fields as never), encoded] as const
+}
+
+/** Each error with all of its fields. */
+export const completeErrors: {
+  readonly [Tag in WithConfiguration["_tag"]]: readonly [error: WithConfiguration, encoded: object]
+} = {
+  BadRequest: complete(BadRequest, { operation: "search", status: 400, detail: "no term", headers, body }),
+  ServerError: complete(ServerError, { operation: "token", status: 503, retryAfter: 2.5, headers, body }),
+  Forbidden: complete(Forbidden, { operation: "search", status: 403, reason: "RejectedAgain", headers, body }),
+  MissingServiceId: complete(MissingServiceId, { operation: "token" }),
+  TooManyRequests: complete(TooManyRequests, { operation: "request", status: 429, retryAfter: 30, headers, body }),
+  TransportError: complete(TransportError, { operation: "search", reason: "Connection", code: "ENOTFOUND" }),
+  UnexpectedResponse: complete(UnexpectedResponse, {
+    operation: "token",
+    status: 200,
+    reason: "Schema",
+    field: "scope",
+    headers,
+    body,
+    issue
+  }),
+  LicenseKeyUnavailable: complete(LicenseKeyUnavailable, { operation: "token", detail: "the vault is sealed" }),
+  ConfigurationError: complete(ConfigurationError, {
+    field: "baseUrl",
+    rule: "is blank",
+    variable: "NUTRITION_ADVISOR_BASE_URL"
+  })
+}
+
+/** An error for each message, except for the advice for each `code`. */
 const byTag = (operation: AnyError["operation"]): { readonly [E in AnyError as E["_tag"]]: ReadonlyArray<E> } => ({
   BadRequest: [
     new BadRequest({ operation }),
