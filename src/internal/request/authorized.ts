@@ -94,7 +94,10 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       (error) => isForbiddenRequest(error) ? rejectionError(rejection, error.reason) : error
     )
 
-  /** Renews the token and sends the request again, until a response is not a rejection. */
+  /**
+   * Renews the token and sends the request again, until a response is not a rejection. The loop sees every rejection,
+   * including that of the retry. If a new token can't help, it has to fail before the renewal.
+   */
   const renewAndSend = (
     context: RequestContext,
     request: RequestWithoutToken,

@@ -114,6 +114,7 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
 
 const HeaderValue = Schema.String.pipe(Schema.filter(isHeaderValue))
 
+/** An entry of the shared cache. Older versions write entries without newer fields, so those must be optional. */
 const SharedToken = Schema.Struct(
   {
     value: Schema.Redacted(HeaderValue),

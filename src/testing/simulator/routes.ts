@@ -71,7 +71,10 @@ const decodedSegment = (segment: string): string | undefined => {
   }
 }
 
-/** Returns the license key of an exchange, or undefined if it is missing or malformed. What this reads, `withoutKeys` must hide. */
+/**
+ * Returns the license key of an exchange, or undefined if it is missing or malformed. What this reads, `withoutKeys` must hide, even if the
+ * key is unknown or is sent to another path.
+ */
 export const keyOf = ({ body, path }: Unmasked): string | undefined => {
   if (body.length > 0) return undefined
   const [, key] = tokenPatterns.flatMap(({ exact }) => exact.exec(path) ?? [])
@@ -81,7 +84,10 @@ export const keyOf = ({ body, path }: Unmasked): string | undefined => {
 /** Checks for a request with a token, which isn't an exchange. */
 const isData = ({ headers, operation }: Unmasked) => operation !== "token" && Headers.has(headers, "authorization")
 
-/** Checks for a request that may be an exchange at a wrong address. If its key is in the path, it has neither a token nor a body. */
+/**
+ * Checks for a request that may be an exchange at a wrong address. If its key is in the path, it has no token, no body, and no header with
+ * a key.
+ */
 const mayHaveKeyInPath = (request: Unmasked, { routes = {} }: Options) => {
   const { body, method, operation, path } = request
   return method === "POST" && body.length === 0 && operation === "request" && !isData(request) &&

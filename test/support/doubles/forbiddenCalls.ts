@@ -1,4 +1,9 @@
-/** A call that fails with each reason of Forbidden that a request can have. */
+/**
+ * A call that fails with each reason of Forbidden that a request can have.
+ *
+ * If the reason depends on the response, also test a search, a request and a stream, and responses that are almost the same: with another
+ * status, with another body, and with the body `null`.
+ */
 import { HttpClientRequest } from "@effect/platform"
 import { Effect, Stream } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
@@ -6,7 +11,7 @@ import type { Simulator } from "effect-nutrition-advisor/testing"
 import type { RequestReason } from "../../../src/internal/errors/forbidden.js"
 
 export interface ForbiddenCall {
-  /** The response to each search and request. */
+  /** The response to each search and request. The client reads it with `headerOf` and `json` of `http/serviceResponse`. */
   readonly response: Simulator.Reply
   /** Whether each exchange returns the same token. */
   readonly isTokenUnchanged?: boolean

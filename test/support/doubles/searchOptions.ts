@@ -6,8 +6,8 @@ import { searchOption as marker } from "../leaks/secrets.js"
 
 type Options = NutritionAdvisor.SearchOptions
 
-/** An option that can be a string must reject blank ones. */
-type Blank<Value> = string extends Value ? readonly [blank: " ", empty: ""] : readonly []
+/** An option that can be a string must reject blank ones, and null, which may be the identifier of a customer that wasn't found. */
+type Blank<Value> = string extends Value ? readonly [blank: " ", empty: "", notFound: null] : readonly []
 
 /** A number can't contain the marker. */
 type Received<Value> = Value extends boolean | number ? string : `${string}${typeof marker}`

@@ -5,7 +5,10 @@ import { withReserved } from "../leaks/secrets.js"
 
 type Name = Exclude<TokenIssuer.TokenRoute, `/${string}`>
 
-/** What an exchange sends, with `{key}` at the place of the license key. */
+/**
+ * What an exchange sends, with `{key}` at the place of the license key. The issuer encodes the key with JSON.stringify in JSON, with
+ * `Url.query` in a form, and with `Url.encode` in a path or a header.
+ */
 interface Exchange {
   readonly path: string
   /** None by default. */
