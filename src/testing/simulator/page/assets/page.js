@@ -101,7 +101,7 @@ const tick = () => {
 }
 
 // The controls
-const settings = JSON.parse(find("#settings").textContent)
+const settings = await (await fetch("settings")).json()
 
 const order = async (path, done) => {
   const response = await fetch(path, { method: "POST" }).catch(() => undefined)
