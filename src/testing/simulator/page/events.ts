@@ -44,9 +44,7 @@ interface Frame {
 
 /** The last events of a simulator, each as a frame of server-sent events, and the viewers who receive them. */
 export class Events {
-  private readonly kept: Array<Frame> = []
-  /** Events before those in `kept` that viewers still need: tokens that may be in use. */
-  private older: Array<Frame> = []
+  private frames: Array<Frame> = []
   private readonly viewers = new Set<NodeReadable>()
   private lastId: number
 
@@ -57,22 +55,18 @@ export class Events {
   add(event: RecordedCall | TokenEvent, isCurrent: () => boolean = constFalse) {
     const id = this.lastId += 1
     const text = `id: ${id}\ndata: ${JSON.stringify({ id, ...event })}\n\n`
-    this.kept.push({ id, text, isCurrent })
-    if (this.kept.length > keptAtMost) this.retire(this.kept.shift())
+    this.frames.push({ id, text, isCurrent })
+    if (this.frames.length > 3 * keptAtMost) this.frames = this.needed()
     for (const viewer of this.viewers) {
       viewer.push(text)
       if (viewer.readableLength > waitingAtMost) viewer.destroy()
     }
   }
 
-  private retire(frame: Frame | undefined) {
-    if (frame?.isCurrent() !== true) return
-    this.older.push(frame)
-    if (this.older.length > 2 * keptAtMost) this.older = this.current().slice(-keptAtMost)
-  }
-
-  private current(): Array<Frame> {
-    return this.older.filter(({ isCurrent }) => isCurrent())
+  /** Returns the last frames, after older ones that are still current. */
+  private needed(): Array<Frame> {
+    const older = this.frames.slice(0, -keptAtMost).filter(({ isCurrent }) => isCurrent())
+    return [...older.slice(-keptAtMost), ...this.frames.slice(-keptAtMost)]
   }
 
   /** Returns a stream of the events after the one with this id, or undefined if there are too many viewers. */
@@ -81,7 +75,7 @@ export class Events {
     const viewer = new Readable({ read: () => {} })
     this.viewers.add(viewer)
     viewer.once("close", () => this.viewers.delete(viewer))
-    const missed = [...this.current().slice(-keptAtMost), ...this.kept].filter(({ id }) => id > lastId)
+    const missed = this.needed().filter(({ id }) => id > lastId)
     viewer.push(`retry: 1000\n\n${missed.map(({ text }) => text).join("")}`)
     return viewer
   }
