@@ -4,7 +4,6 @@ import { calls, clock, find, forget, minute, remembered, see, set, view } from "
 import { addCall, marks, rebuild, redraw, svg } from "./timeline.js"
 
 let lastId = 0
-let hasNews = true
 /** Whether the page chooses how many minutes it shows. It stops when the viewer makes a choice. */
 let widens = true
 
@@ -12,7 +11,6 @@ const receive = ({ data }) => {
   const event = JSON.parse(data)
   if (event.id <= lastId) return
   lastId = event.id
-  hasNews = true
   if (view.held === undefined) {
     see(event)
     if ("operation" in event) addCall(event)
@@ -33,22 +31,14 @@ svg.addEventListener("keydown", (event) => {
 })
 addEventListener("resize", rebuild)
 
-// The counters
+// The counters and the state
 const showCounters = (counters) => {
   for (const shown of document.querySelectorAll("[data-counter]")) shown.textContent = counters[shown.dataset.counter]
 }
 
-const count = async () => {
-  if (!hasNews || view.held !== undefined) return
-  hasNews = false
-  const response = await fetch("counters").catch(() => undefined)
-  if (response?.ok) showCounters(await response.json())
-}
-
-/** Faults have no events, so this asks even if there is no news: another viewer may have provoked one. */
-const askForState = async () => {
-  const response = await fetch("state").catch(() => undefined)
-  if (response?.ok) showState(await response.json())
+const ask = async (path, show) => {
+  const response = await fetch(path).catch(() => undefined)
+  if (response?.ok) show(await response.json())
 }
 
 // The choices of how many minutes are shown
@@ -109,7 +99,7 @@ const order = async (path, done) => {
   const refusal = `Not done: ${body?.error ?? "the simulator does not respond"}.`
   find("#said").textContent = response?.ok ? `${clock(Date.now())}: ${done}` : refusal
   if (response?.ok) showCounters(body)
-  await askForState()
+  await ask("state", showState)
 }
 
 find("#revoke").addEventListener("click", () => order("revoke", "all tokens are revoked."))
@@ -175,6 +165,9 @@ const connect = () => {
 rebuild()
 connect()
 setInterval(tick, 250)
-askForState()
-setInterval(count, 1_000)
-setInterval(askForState, 1_000)
+const refresh = () => {
+  ask("state", showState)
+  if (view.held === undefined) ask("counters", showCounters)
+}
+refresh()
+setInterval(refresh, 1_000)
