@@ -4,15 +4,16 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { Operation } from "../../NutritionAdvisorError.js"
-import type { Options, SeenRequest, Service, SimulatedResponse } from "../Simulator.js"
+import type { Options, SeenRequest, Service } from "../Simulator.js"
 import { respondToControl } from "./controlRoutes.js"
 import { makeControls } from "./controls.js"
 import type { FinalResponse } from "./http.js"
+import type { Recorder } from "./page/recorder.js"
 import { PlannedResponses } from "./plannedResponses.js"
 import { ReceivedRequests } from "./receivedRequests.js"
 import { problem, Responses } from "./responses.js"
 import { type Destination, keyOf, type Unmasked, withoutKeys } from "./routes.js"
-import { type IssuedToken, Tokens } from "./tokens.js"
+import { Tokens } from "./tokens.js"
 
 /** A request, as an HttpClient or an HttpServer passes it in. */
 export interface Incoming {
@@ -21,18 +22,6 @@ export interface Incoming {
   readonly search: string
   readonly headers: Headers.Headers
   readonly body: Effect.Effect<Uint8Array>
-}
-
-/** Records what happens at the service, for the page. */
-export interface Recorder {
-  readonly issued: (token: IssuedToken) => void
-  /** Gets the numbers of the tokens. */
-  readonly revoked: (tokens: ReadonlyArray<number>, at: number) => void
-  /** Records a request once it has got its response or its client has left. `tokens` are those of the service. */
-  readonly call: <A extends SimulatedResponse>(
-    call: { readonly request: SeenRequest; readonly fault: string | null; readonly tokens: Tokens },
-    response: Effect.Effect<A>
-  ) => Effect.Effect<A>
 }
 
 /** The simulated service, apart from how requests reach it. `series` is a part of each token. There is a recorder if there is a page. */
@@ -91,7 +80,7 @@ const responseTo = (
       return response === "hang" ? yield* Effect.never : response
     })
     if (recorder === undefined) return yield* response
-    return yield* recorder.call({ request, fault: planned?.fault ?? null, tokens }, response)
+    return yield* recorder.call(response, request, planned?.fault ?? null, tokens)
   })
 
 /** The response to a request, from a control or from the service. */

@@ -6,8 +6,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { SeenRequest, SimulatedResponse } from "../../Simulator.js"
 import { withoutSecrets } from "../secrets.js"
-import type { Recorder } from "../simulatedService.js"
-import { isAccepted } from "../tokens.js"
+import { isAccepted, type IssuedToken, type Tokens } from "../tokens.js"
 import type { Events, RecordedCall } from "./events.js"
 
 const longestRoute = 300
@@ -20,14 +19,21 @@ const statusOf = (exit: Exit.Exit<SimulatedResponse>): RecordedCall["status"] =>
 const valueOf = (header: SeenRequest["serviceId"]) => Option.match(header, { onNone: () => "", onSome: Redacted.value })
 
 /** Turns what happens at the service into events. */
-export const recorder = (events: Events): Recorder => ({
-  issued: (token) => {
+export const recorder = (events: Events) => ({
+  issued: (token: IssuedToken) => {
     const { expiresAt, number, receivedAt } = token
     const isInUse = () => isAccepted(token, Date.now())
     events.add({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) }, isInUse)
   },
-  revoked: (revoked, at) => events.add({ at, revoked }),
-  call: ({ fault, request, tokens }, response) =>
+  /** Gets the numbers of the tokens. */
+  revoked: (revoked: ReadonlyArray<number>, at: number) => events.add({ at, revoked }),
+  /** Records a request once it has got its response or its client has left. `tokens` are those of the service. */
+  call: <A extends SimulatedResponse>(
+    response: Effect.Effect<A>,
+    request: SeenRequest,
+    fault: string | null,
+    tokens: Tokens
+  ): Effect.Effect<A> =>
     Effect.onExit(response, (exit) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const { at, authorization, method, operation, path, query, serviceId } = request
@@ -47,3 +53,5 @@ export const recorder = (events: Events): Recorder => ({
         })
       }))
 })
+
+export type Recorder = ReturnType<typeof recorder>
