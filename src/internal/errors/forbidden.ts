@@ -3,8 +3,6 @@ import * as Struct from "effect/Struct"
 import type { Forbidden, ForbiddenReason, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
 interface Meaning {
-  /** What the service rejected. */
-  readonly rejected: "request" | "key"
   /** Whether the same call may succeed later without any change. For every Forbidden, `isTransient` returns false. */
   readonly isTemporary: boolean
   /** The end of the message, from the comma or the period after "was rejected (status 403)". */
@@ -16,41 +14,34 @@ export const keyAdvice = "Check the license key, baseUrl and tokenRoute, and any
 const licenseAdvice =
   "Check that the license covers this call, that serviceId is correct, and that no proxy is rejecting the request."
 
-export const forbiddenReasons = {
+export const forbiddenReasons: Readonly<Record<ForbiddenReason, Meaning>> = {
   RejectedAgain: {
-    rejected: "request",
     isTemporary: false,
     ending: `, even with a new token. ${licenseAdvice}`
   },
   TokenUnchanged: {
-    rejected: "request",
     isTemporary: false,
     ending: `, and the token exchange returned the same token again. ${licenseAdvice}`
   },
   CoolingDown: {
-    rejected: "request",
     isTemporary: true,
     ending:
       `, and the token can't be renewed again yet. ${licenseAdvice} Another program with this key may be revoking your tokens.`
   },
   KeyRejected: {
-    rejected: "key",
     isTemporary: false,
     ending: `. ${keyAdvice}`
   },
   BodyNotReplayable: {
-    rejected: "request",
     isTemporary: false,
     ending: ". The token was renewed, but a streamed body can't be sent twice. Send the request again."
   }
-} as const satisfies Record<ForbiddenReason, Meaning>
+}
 
-export type RequestReason = {
-  [Reason in ForbiddenReason]: (typeof forbiddenReasons)[Reason]["rejected"] extends "request" ? Reason : never
-}[ForbiddenReason]
+/** The reason why a request was rejected. */
+export type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
 
-const isRequestReason = (reason: ForbiddenReason): reason is RequestReason =>
-  forbiddenReasons[reason].rejected === "request"
+const isRequestReason = (reason: ForbiddenReason): reason is RequestReason => reason !== "KeyRejected"
 
 export const requestReasons = Struct.keys(forbiddenReasons).filter(isRequestReason)
 
