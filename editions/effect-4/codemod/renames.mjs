@@ -107,6 +107,7 @@ export const memberOf4 = (member) => {
 export const nestedTypes = {
   "effect/Config#Config.Wrap": "Wrap",
   "effect/Effect#Effect.Success": "Success",
+  "effect/Either#Either.Right": "Result.Success",
   "effect/Schema#Schema.Any": "Top",
   "effect/Schema#Schema.Encoded": "Codec.Encoded"
 }

@@ -33,18 +33,7 @@ const options = {
   "token-lifetime": { type: "string" }
 } as const
 
-export interface Settings {
-  readonly help: boolean
-  readonly host: string
-  readonly port: number
-  readonly licenseKey: string | undefined
-  /** In seconds. */
-  readonly tokenLifetime: number | undefined
-  readonly customerId: string | undefined
-  readonly allowedHosts: ReadonlyArray<string>
-}
-
-export const settingsOf = (args: ReadonlyArray<string>): Either.Either<Settings, string> =>
+export const settingsOf = (args: ReadonlyArray<string>) =>
   Either.map(
     parseArguments(args, options, {
       port: [(text) => /^\d{1,5}$/.test(text) && Number(text) < 65_536, "a whole number from 0 to 65535"],
@@ -57,16 +46,16 @@ export const settingsOf = (args: ReadonlyArray<string>): Either.Either<Settings,
       "customer-id": [(text) => /^[\x21-\x7e]+$/.test(text), "visible ASCII characters, as they go into a header"],
       "allowed-host": [(text) => /^[\w.-]+$/.test(text), "a name without a port, such as myhost"]
     }),
-    (values) => {
-      const lifetime = values["token-lifetime"]
-      return {
-        help: values.help,
-        host: values.host,
-        port: Number(values.port),
-        licenseKey: values["license-key"],
-        tokenLifetime: lifetime === undefined ? undefined : Number(lifetime),
-        customerId: values["customer-id"],
-        allowedHosts: values["allowed-host"] ?? []
-      }
-    }
+    ({ "allowed-host": allowedHosts = [], "token-lifetime": lifetime, ...values }) => ({
+      allowedHosts,
+      customerId: values["customer-id"],
+      help: values.help,
+      host: values.host,
+      licenseKey: values["license-key"],
+      port: Number(values.port),
+      /** In seconds. */
+      tokenLifetime: lifetime === undefined ? undefined : Number(lifetime)
+    })
   )
+
+export type Settings = Either.Either.Right<ReturnType<typeof settingsOf>>
