@@ -1,9 +1,11 @@
 import { once } from "node:events"
 import { Agent, get } from "node:http"
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, Schedule } from "effect"
+import { Effect, Fiber, Redacted, Schedule } from "effect"
 import { testLive } from "../support/doubles/arranged.js"
+import { bundle } from "./bundle.js"
 import * as Program from "./Program.js"
+import * as RedisServer from "./redis/RedisServer.js"
 import { withSimulatorOnPort } from "./SimulatorOnPort.js"
 
 const key = "wrong-key-91c2"
@@ -151,12 +153,20 @@ testLive.each<readonly [example: string, what: string, lines: ReadonlyArray<stri
   ["rotating-key", "each exchange reads the key again, and a missing key is reported", [
     "2 exchanges, each with the key that was valid at the time; 3 searches sent",
     "The license key is not available (the key file can't be read)."
-  ]],
-  ["shared-token", "three workers cost one exchange", ["3 searches, 1 exchange."]]
+  ]]
 ])("examples/%s.ts: %s", function*([example, _, lines]) {
   const { code, stderr, stdout } = yield* run(example)
   expect(lines.filter((line) => !stdout.includes(line))).toEqual([])
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+})
+
+RedisServer.describeWithRedis("examples/shared-token.ts", () => {
+  testLive.each(["ioredis", "ioredis-6"])("over %s, three processes cost one exchange", function*(ioredis) {
+    const { url } = yield* RedisServer.make()
+    const program = yield* bundle("examples/shared-token.ts", { ioredis })
+    const ended = yield* Program.run(program, [], { NUTRITION_ADVISOR_REDIS_URL: Redacted.value(url) })
+    expect(ended).toEqual({ code: 0, stderr: "", stdout: expect.stringContaining("3 searches, 1 exchange.") })
+  })
 })
 
 withSimulatorOnPort.each([["express", "/foods?term=apple"], ["http-api", "/foods/apple"]] as const)(
