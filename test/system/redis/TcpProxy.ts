@@ -1,4 +1,4 @@
-/** A TCP proxy in front of a server: it delays, cuts and refuses connections, and records every byte. */
+/** A TCP proxy in front of a server: it cuts connections, leads new ones to another server, and records every byte. */
 import { connect, createServer, type Socket } from "node:net"
 import { Effect, Redacted, type Scope } from "effect"
 import { listening } from "../../support/doubles/Wire.js"
@@ -6,40 +6,24 @@ import { listening } from "../../support/doubles/Wire.js"
 export interface TcpProxy {
   readonly port: number
   readonly url: Redacted.Redacted<string>
-  /** Delays responses by so many milliseconds from now on. */
-  readonly setDelay: (millis: number) => Effect.Effect<void>
-  /** Cuts every connection. */
-  readonly cut: Effect.Effect<void>
   /** Whether commands reach the server, but their connection is cut before the response. */
   readonly setCuttingResponses: (isCutting: boolean) => Effect.Effect<void>
   /** New connections go to another port; open ones stay, as with the host name of a managed Redis. */
   readonly setTarget: (port: number) => Effect.Effect<void>
-  /** Refuses new connections, or takes them again. */
-  readonly setRefusing: (isRefusing: boolean) => Effect.Effect<void>
   /** Every byte that came to the proxy, from either side. */
   readonly recorded: Effect.Effect<string>
 }
 
 export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const sockets = new Set<Socket>()
     const record: Array<Buffer> = []
-    const state = { delay: 0, isCuttingResponses: false, isRefusing: false, target }
-
-    const cut = Effect.sync(() => {
-      for (const socket of sockets) socket.destroy()
-    })
+    const state = { isCuttingResponses: false, target }
 
     const accept = (client: Socket) => {
-      if (state.isRefusing) return void client.destroy()
       const server = connect(state.target, "127.0.0.1")
       for (const [socket, other] of [[client, server], [server, client]] as const) {
-        sockets.add(socket)
         socket.on("error", () => {})
-        socket.on("close", () => {
-          sockets.delete(socket)
-          other.destroy()
-        })
+        socket.on("close", () => other.destroy())
         socket.on("data", (bytes) => record.push(bytes))
       }
       client.on("data", (bytes) => {
@@ -47,7 +31,7 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
         if (state.isCuttingResponses) setTimeout(() => client.destroy(), 5)
       })
       server.on("data", (bytes) => {
-        if (!state.isCuttingResponses) setTimeout(() => client.writable && client.write(bytes), state.delay)
+        if (!state.isCuttingResponses && client.writable) client.write(bytes)
       })
     }
 
@@ -57,11 +41,8 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
     return {
       port,
       url: Redacted.make(`redis://127.0.0.1:${port}`),
-      setDelay: (delay) => set({ delay }),
-      cut,
       setTarget: (target) => set({ target }),
       setCuttingResponses: (isCuttingResponses) => set({ isCuttingResponses }),
-      setRefusing: (isRefusing) => set({ isRefusing }),
       recorded: Effect.sync(() => Buffer.concat(record).toString("latin1"))
     }
   })

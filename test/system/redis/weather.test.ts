@@ -23,45 +23,14 @@ interface Weather {
   readonly ends: (around: Surroundings) => Effect.Effect<unknown>
 }
 
-/** So full that there is no room for another entry. */
-const fill = ({ command }: RedisServer.RedisServer) =>
-  Effect.zipRight(command("SET", "ballast", "x".repeat(3_000_000)), command("CONFIG", "SET", "maxmemory", "3mb"))
-
 /** Weather in which the cache is of no use. */
 const weathers: ReadonlyArray<Weather> = [
   { title: "is killed", begins: ({ server }) => server.kill, ends: ({ server }) => server.start },
   { title: "is frozen", begins: ({ server }) => server.freeze, ends: ({ server }) => server.thaw },
-  { title: "responds late", begins: ({ proxy }) => proxy.setDelay(2_000), ends: ({ proxy }) => proxy.setDelay(0) },
-  {
-    title: "is full",
-    begins: ({ server }) => fill(server),
-    ends: ({ server }) => server.command("FLUSHALL")
-  },
-  {
-    title: "is a read-only replica",
-    begins: ({ server }) => server.command("REPLICAOF", "127.0.0.1", 1),
-    ends: ({ server }) => server.command("REPLICAOF", "NO", "ONE")
-  },
-  {
-    title: "refuses connections",
-    begins: ({ proxy }) => Effect.zipRight(proxy.setRefusing(true), proxy.cut),
-    ends: ({ proxy }) => proxy.setRefusing(false)
-  },
   {
     title: "loses its connections before it responds",
     begins: ({ proxy }) => proxy.setCuttingResponses(true),
     ends: ({ proxy }) => proxy.setCuttingResponses(false)
-  },
-  {
-    title: "has another type of value under the key",
-    begins: ({ server }) =>
-      Effect.flatMap(
-        server.command("KEYS", "*:token"),
-        (keys) =>
-          Effect.forEach(Array.isArray(keys) ? keys.map(String) : [], (key) =>
-            Effect.zipRight(server.command("DEL", key), server.command("RPUSH", key, "a list")))
-      ),
-    ends: ({ server }) => server.command("FLUSHALL")
   }
 ]
 
