@@ -88,11 +88,11 @@ export const make = (options: Options) =>
       Effect.gen(function*() {
         const now = yield* currentMoment
         const cause = Cause.isInterruptedOnly(ending) ? interrupted : ending
-        const next = State.failed(state, cause, yield* Random.next, policy, now)
-        state = next
-        if (next._tag === "Closed") return
+        const random = yield* Random.next
+        state = State.failed(state, cause, random, policy, now)
+        if (state.phase._tag !== "BackingOff") return
         Deferred.unsafeDone(flight.token, Exit.failCause(cause))
-        const retryAt = now.wall + next.until - now.monotonic
+        const retryAt = now.wall + state.phase.until - now.monotonic
         const served = servedAfterFailure(flight, options, now.wall)
         yield* Report.recordFailure(flight.request, { cause, retryAt, served })
       })
@@ -126,7 +126,7 @@ export const make = (options: Options) =>
       })
 
     const close = Effect.sync(() => {
-      if (state._tag === "InFlight") completeClosed(state.flight)
+      if (state.phase._tag === "InFlight") completeClosed(state.phase.flight)
       state = State.close(state)
     })
     yield* onClose(close)

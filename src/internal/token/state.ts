@@ -12,8 +12,17 @@ import { backoffAfter } from "./delays.js"
 
 // Transitions are pure: each one gets the current time. Backoff and cool-down use the monotonic clock, in milliseconds.
 
-/** The part of the state that outlives an exchange. */
-interface History {
+/** What the exchanges of a client do now. A `Flight` is what callers wait for, and opaque here. */
+type Phase<Flight> =
+  | { readonly _tag: "Idle" }
+  | { readonly _tag: "InFlight"; readonly flight: Flight }
+  /** The last exchange failed with `cause`. The backoff ends at `until`, in monotonic milliseconds. */
+  | { readonly _tag: "BackingOff"; readonly cause: Cause.Cause<TokenError>; readonly until: number }
+  | { readonly _tag: "Closed" }
+
+/** The state of a client's exchanges; the token itself is in the store. */
+export interface State<Flight> {
+  readonly phase: Phase<Flight>
   /** The start times of the last two renewals, in monotonic milliseconds. */
   readonly renewals: ReadonlyArray<number>
   /** No refresh starts before this time, because the last exchange returned a token that wasn't fresh. In monotonic milliseconds. */
@@ -23,31 +32,8 @@ interface History {
   readonly lastFailure: Option.Option<Failure>
 }
 
-interface Idle extends History {
-  readonly _tag: "Idle"
-}
-
-interface InFlight<Flight> extends History {
-  readonly _tag: "InFlight"
-  readonly flight: Flight
-}
-
-interface BackingOff extends History {
-  readonly _tag: "BackingOff"
-  readonly cause: Cause.Cause<TokenError>
-  /** The end of the backoff, in monotonic milliseconds. */
-  readonly until: number
-}
-
-interface Closed extends History {
-  readonly _tag: "Closed"
-}
-
-/** The state of a client's exchanges; the token itself is in the store. A `Flight` is what callers wait for, and opaque here. */
-export type State<Flight> = Idle | InFlight<Flight> | BackingOff | Closed
-
 export const initial: State<never> = {
-  _tag: "Idle",
+  phase: { _tag: "Idle" },
   renewals: [],
   refreshHeldUntil: Number.NEGATIVE_INFINITY,
   failures: 0,
@@ -70,25 +56,19 @@ const coolingDownCause: Cause.Cause<TokenError> = Cause.fail(notRenewed("Cooling
 
 export const closedCause: Cause.Cause<TokenError> = Cause.fail(closed("token"))
 
-const historyOf = ({ failures, lastFailure, refreshHeldUntil, renewals }: History): History => ({
-  renewals,
-  refreshHeldUntil,
-  failures,
-  lastFailure
-})
-
-const isCoolingDown = ({ renewals }: History, { coolDown }: RefreshPolicy.CheckedPolicy, now: Moment): boolean =>
+const isCoolingDown = ({ renewals }: State<unknown>, { coolDown }: RefreshPolicy.CheckedPolicy, now: Moment): boolean =>
   renewals.filter((startedAt) => now.monotonic < startedAt + coolDown).length >= renewalsPerCoolDown
 
 /** Why no flight may start, or undefined if one may. */
 const refusalOf = (
-  state: Idle | BackingOff | Closed,
+  state: State<unknown>,
   reason: ExchangeRequest["reason"],
   policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): Cause.Cause<TokenError> | undefined => {
-  if (state._tag === "Closed") return closedCause
-  if (state._tag === "BackingOff" && now.monotonic < state.until) return state.cause
+  const { phase } = state
+  if (phase._tag === "Closed") return closedCause
+  if (phase._tag === "BackingOff" && now.monotonic < phase.until) return phase.cause
   return reason === "rejection" && isCoolingDown(state, policy, now) ? coolingDownCause : undefined
 }
 
@@ -100,17 +80,14 @@ export const ask = <Flight>(
   policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): readonly [Decision<Flight>, State<Flight>] => {
-  if (state._tag === "InFlight") return [{ _tag: "Wait", flight: state.flight }, state]
+  if (state.phase._tag === "InFlight") return [{ _tag: "Wait", flight: state.phase.flight }, state]
   const refusal = refusalOf(state, reason, policy, now)
   if (refusal !== undefined) return [{ _tag: "Fail", cause: refusal }, state]
   // Earlier renewals no longer matter. They are dropped only to bound the memory.
   const renewals = reason === "rejection"
     ? [...state.renewals, now.monotonic].slice(-renewalsPerCoolDown)
     : state.renewals
-  return [
-    { _tag: "Wait", flight },
-    { ...historyOf(state), _tag: "InFlight", flight, renewals }
-  ]
+  return [{ _tag: "Wait", flight }, { ...state, phase: { _tag: "InFlight", flight }, renewals }]
 }
 
 /** Whether a refresh has to wait, because the last exchange returned a token that wasn't fresh. */
@@ -124,11 +101,11 @@ export const succeeded = <Flight>(
   policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): State<Flight> => {
-  if (state._tag === "Closed") return state
+  if (state.phase._tag === "Closed") return state
   const isFresh = AccessToken.stateAt(token, now.wall, policy) === "fresh"
   return {
-    ...historyOf(state),
-    _tag: "Idle",
+    ...state,
+    phase: { _tag: "Idle" },
     failures: 0,
     refreshHeldUntil: isFresh
       ? initial.refreshHeldUntil
@@ -143,22 +120,20 @@ export const failed = <Flight>(
   random: number,
   policy: RefreshPolicy.CheckedPolicy,
   now: Moment
-): BackingOff | Closed => {
-  if (state._tag === "Closed") return state
+): State<Flight> => {
+  if (state.phase._tag === "Closed") return state
   const error = Cause.failureOption(cause)
   const failures = state.failures + 1
   const retryAfter = Option.match(error, { onNone: () => 0, onSome: retryAfterMillis })
   const backoff = backoffAfter(policy, failures, random, retryAfter)
   const failure = Option.map(error, (error) => ({ error, at: now.wall, retryAt: Math.ceil(now.wall + backoff) }))
   return {
-    ...historyOf(state),
-    _tag: "BackingOff",
+    ...state,
+    phase: { _tag: "BackingOff", cause, until: Math.ceil(now.monotonic + backoff) },
     failures,
-    cause,
-    until: Math.ceil(now.monotonic + backoff),
     lastFailure: Option.orElse(failure, () => state.lastFailure)
   }
 }
 
 /** The client is closed, so no flight starts any more. */
-export const close = (state: State<unknown>): Closed => ({ ...historyOf(state), _tag: "Closed" })
+export const close = (state: State<unknown>): State<never> => ({ ...state, phase: { _tag: "Closed" } })
