@@ -10,11 +10,11 @@ const files = readdirSync(join(repository, "src"), { recursive: true, encoding: 
 /** A place of a room: a module, or a folder, which ends in a slash. */
 const isIn = (place: string) => (file: string) => place.endsWith("/") ? file.startsWith(place) : file === place
 
-/** The rooms of the picture, from the top down. */
-const rooms = (/^## The rooms\n[^]*?\n\n((?: {4}.*\n)+)/m.exec(read("ARCHITECTURE.md"))?.[1] ?? "")
+/** The rooms in the table, from the top down. */
+const rooms = (/^## The rooms\n[^]*?\n\| --- .*\n((?:\|.*\n)+)/m.exec(read("ARCHITECTURE.md"))?.[1] ?? "")
+  .trim()
   .split("\n")
-  .filter((line) => line !== "")
-  .map((line) => (line.trim().split(/ {2,}/)[0] ?? "").split(" ").map(isIn))
+  .map((row) => Array.from((row.split("|")[1] ?? "").matchAll(/`(.+?)`/g), ([, name = ""]) => isIn(name)))
 
 const roomsOf = (file: string) => rooms.flatMap((places, index) => places.some((has) => has(file)) ? [index] : [])
 
