@@ -1,4 +1,7 @@
-/** Replaces parts of Effect's runtime: it counts fibers, and decides their order, the random numbers and the time. */
+/**
+ * Replaces parts of Effect's runtime: it counts fibers, and decides their order, the random numbers and the time. These parts share a
+ * file, because Effect 4 needs another one (`editions/effect-4/overlays`).
+ */
 import { Clock, type Duration, Effect, type Fiber, Random, type Scheduler, Supervisor } from "effect"
 
 /** Counts the fibers that effects start. */
