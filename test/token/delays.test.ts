@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Random, Schedule } from "effect"
 import { backoffAfter, betweenAttempts, pauseOf, untilNextCheck } from "../../src/internal/token/delays.js"
 import { test } from "../support/doubles/arranged.js"
-import { token } from "../support/doubles/IssuerDouble.js"
+import { token, unavailable } from "../support/doubles/IssuerDouble.js"
 import { policyOf } from "../support/doubles/policy.js"
 
 describe("background refresh: checks", () => {
@@ -28,8 +28,8 @@ describe("background refresh: checks", () => {
 })
 
 test("delays between the attempts of an exchange: each one is twice the last one, with 20% jitter", function*() {
-  const delays = Schedule.delays(betweenAttempts(policyOf({ attempts: 4 }), () => 0))
-  const waits = yield* Effect.withRandom(Schedule.run(delays, 0, ["a", "b", "c"]), Random.fixed([0]))
+  const delays = Schedule.delays(betweenAttempts(policyOf({ attempts: 4 })))
+  const waits = yield* Effect.withRandom(Schedule.run(delays, 0, Array(3).fill(unavailable)), Random.fixed([0]))
   expect(Array.from(waits, Duration.toMillis)).toEqual([160, 320, 640])
 })
 

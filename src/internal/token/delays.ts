@@ -2,8 +2,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { type AccessToken, windowOf } from "../../AccessToken.js"
+import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { CheckedPolicy } from "../../RefreshPolicy.js"
-import { longestRetryAfter } from "../errors/retry.js"
+import { longestRetryAfter, retryAfterMillis } from "../errors/retry.js"
 
 /**
  * The longest time between two checks of a token, in milliseconds. It is short, so that a check soon follows a suspension or a change of
@@ -38,18 +39,15 @@ export const untilNextCheck = (pause: number): Effect.Effect<number> =>
   )
 
 /**
- * The delays between the attempts of one exchange: 200 ms, doubled each time, and jittered by up to 20% in both directions. `atLeast`
- * returns the shortest delay after an error, in milliseconds.
+ * The delays between the attempts of one exchange: 200 ms, doubled each time, and jittered by up to 20% in both directions. They are never
+ * shorter than the error's `retryAfter`.
  */
-export const betweenAttempts = <E>(
-  policy: CheckedPolicy,
-  atLeast: (error: E) => number
-): Schedule.Schedule<unknown, E> =>
+export const betweenAttempts = (policy: CheckedPolicy): Schedule.Schedule<unknown, TokenError> =>
   Schedule.exponential("200 millis").pipe(
     Schedule.jittered,
     Schedule.intersect(Schedule.recurs(policy.attempts - 1)),
-    Schedule.intersect(Schedule.identity<E>()),
-    Schedule.modifyDelay(([, error], delay) => Duration.max(delay, Duration.millis(atLeast(error))))
+    Schedule.intersect(Schedule.identity<TokenError>()),
+    Schedule.modifyDelay(([, error], delay) => Duration.max(delay, Duration.millis(retryAfterMillis(error))))
   )
 
 /**

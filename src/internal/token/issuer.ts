@@ -60,7 +60,7 @@ export const make = (
           const deadline = monotonicMillis(clock) + tokenTimeout
           const key = yield* readLicenseKey(licenseKey)
           return yield* Effect.retry(exchange(key), {
-            schedule: betweenAttempts(refresh, retryAfterMillis),
+            schedule: betweenAttempts(refresh),
             while: (error) => isRetryable(error) && monotonicMillis(clock) + retryAfterMillis(error) < deadline
           })
         })
