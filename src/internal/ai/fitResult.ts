@@ -58,19 +58,18 @@ const countOf = (elementBytes: ReadonlyArray<number>, maxBytes: number, noteOf: 
  */
 const cutToFit = (json: unknown, maxBytes: number, givenNote?: string): JsonObject | undefined => {
   const object = Predicate.isRecord(json) ? json : { result: json }
-  const arrays: Array<MeasuredArray> = []
-  const isSmall = measure(object, "", arrays) <= maxBytes
-  if (givenNote === undefined && isSmall) return object
   const noted = { note: givenNote ?? "", ...Object.hasOwn(object, "note") ? { result: object } : object }
-  const notedBytes = sizeOf(noted)
-  if (givenNote !== undefined && notedBytes <= maxBytes) return noted
+  const whole = givenNote === undefined ? object : noted
+  if (sizeOf(whole) <= maxBytes) return whole
+  const arrays: Array<MeasuredArray> = []
+  measure(object, "", arrays)
+  const bytesWithoutNote = sizeOf(noted) - sizeOf(noted.note)
   for (const { array, bytes, elementBytes, name } of arrays.sort((one, other) => other.bytes - one.bytes)) {
     const noteOf = (shown: number) => {
       const cutNote = `The result is too long: ${shown} of ${array.length} elements of ${name} are shown.`
       return [givenNote ?? [], cutNote, "A narrower term finds fewer."].flat().join(" ")
     }
-    const others = notedBytes - sizeOf(noted.note) - bytes
-    const shown = countOf(elementBytes, maxBytes - others, noteOf)
+    const shown = countOf(elementBytes, maxBytes - (bytesWithoutNote - bytes), noteOf)
     if (shown === 0) continue
     const part = array.slice(0, shown)
     const shortened = (_: string, value: unknown) => value === array ? part : value
