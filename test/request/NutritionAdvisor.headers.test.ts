@@ -46,12 +46,6 @@ test.each([
   expect((yield* sent).map((all) => [all[name], all["x-request-id"]])).toEqual(Array(2).fill([undefined, "1"]))
 })
 
-test("headers: a header set for one search is sent only with that search", function*({ search }) {
-  for (const id of ["1", "2", "3"]) yield* search("oats", { headers: { "x-request-id": id } })
-  yield* search("oats")
-  expect((yield* sent).map((headers) => headers["x-request-id"])).toEqual(["1", "2", "3", undefined])
-})
-
 test.each([["x-name", "two\r\nlines"], ["x-name", "größer 🥑"], ["two words", "1"]])(
   "headers: a request with an invalid header is not sent: %s %j",
   function*([name = "", value], { httpClient, search }) {

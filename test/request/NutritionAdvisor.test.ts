@@ -48,11 +48,6 @@ describe("search", () => {
     expect((yield* requestsOf("search")).map(({ query }) => query)).toEqual(["term=apple&page=2"])
   })
 
-  test("the two token headers override the caller's", function*() {
-    yield* NutritionAdvisor.search("apple", { headers: { AUTHORIZATION: "Basic own", "service-ID": "own" } })
-    expect((yield* requestsOf("search")).map(tokenHeadersOf)).toEqual([["Bearer simulated-1-1", usualId]])
-  })
-
   test("a search is sent below the path of the base URL", function*() {
     yield* NutritionAdvisor.search("apple")
     expect(yield* requestsOf("search")).toHaveLength(1)
@@ -189,13 +184,6 @@ describe("rejected token", () => {
     yield* respondNext("search", { status, body: { sent: 1 } }, { status: 200, body: { sent: 2 } })
     expect(yield* NutritionAdvisor.search("apple")).toEqual({ sent: 2 })
     expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
-  })
-
-  test("the retry has the same query and headers", function*() {
-    yield* respondNext("search", rejected)
-    yield* NutritionAdvisor.search("a b", { urlParams: { page: 2 }, headers: { "x-trace": "1" } })
-    const [first, second] = yield* requestsOf("search")
-    expect([second?.query, second?.headers]).toEqual([first?.query, first?.headers])
   })
 
   test("only the status codes in rejectedStatuses count as a rejection", function*() {

@@ -58,7 +58,7 @@ test("options of a search: the retry after a 403 has all of them, and the next s
 
 test("options of a search: reserved headers are dropped, whatever other options are set", function*({ search }) {
   yield* respondAlways("search", { status: 200, body: { results: [] } })
-  const headers = { authorization: "Bearer another", "service-id": "another", connection: "close" }
+  const headers = { AUTHORIZATION: "Bearer another", "service-ID": "another", connection: "close" }
   yield* search("oats", { ...together(0), headers })
   const [request] = yield* sent
   const secrets = [request?.authorization, request?.serviceId].map((secret) =>
