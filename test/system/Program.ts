@@ -1,12 +1,12 @@
 /** A program of this repository in a process of its own. */
-import { spawn } from "node:child_process"
+import { type ChildProcessWithoutNullStreams, spawn, type SpawnOptionsWithoutStdio } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 
 export const repository = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -63,39 +63,55 @@ export const withoutPackage = (name: string) => {
   return ["--import", `data:text/javascript,${encodeURIComponent(registration)}`]
 }
 
-/** Its standard input stays open. */
-export const spawned = (...given: Parameters<typeof commandOf>) => {
-  const { args, command, ...options } = commandOf(...given)
-  return spawn(command, args, options)
-}
-
-const watched = (child: ReturnType<typeof spawned>) => {
+const watched = (child: ChildProcessWithoutNullStreams) => {
   const output = { stdout: "", stderr: "" }
   child.stdout.on("data", (text) => output.stdout += text)
   child.stderr.on("data", (text) => output.stderr += text)
-  child.stdin.end()
-  const ended = once(child, "close").then(([code, signal]: Array<unknown>) => ({ code: code ?? signal, ...output }))
-  return { child, output, ended }
+  const closed = once(child, "close").then(([code, signal]: Array<unknown>) => ({ code: code ?? signal, ...output }))
+  return { child, output, ended: Effect.promise(() => closed) }
 }
 
-/** With nothing on its standard input. */
-export const start = (...given: Parameters<typeof commandOf>) => watched(spawned(...given))
-
-/** The same, killed at the end of the scope. */
-export const started = (...given: Parameters<typeof commandOf>) =>
+const spawned = (command: string, args: ReadonlyArray<string>, options: SpawnOptionsWithoutStdio) =>
   Effect.acquireRelease(
-    Effect.sync(() => start(...given)),
+    Effect.sync(() => watched(spawn(command, args, options))),
     ({ child, ended }) =>
-      Effect.promise(() => {
+      Effect.suspend(() => {
         child.kill("SIGKILL")
+        // A process that it started may still hold its output.
+        for (const stream of [child.stdout, child.stderr]) stream.destroy()
         return ended
       })
   )
 
-/** Until it ends by itself; killed where its test ends before. */
-export const run = (...given: Parameters<typeof commandOf>) =>
-  Effect.scoped(Effect.flatMap(started(...given), ({ ended }) => Effect.promise(() => ended)))
+const untilEnd = (process: ReturnType<typeof spawned>) =>
+  Effect.scoped(Effect.flatMap(process, ({ child, ended }) => {
+    child.stdin.end()
+    return ended
+  }))
 
-/** Any other command of the operating system, until it ends. */
+/** A program that is killed at the end of the scope. Its standard input stays open. */
+export const started = (...given: Parameters<typeof commandOf>) => {
+  const { args, command, ...options } = commandOf(...given)
+  return spawned(command, args, options)
+}
+
+/** A program that is a server, once it has printed its port. `stop` ends it as an operating system does. */
+export const serving = (...given: Parameters<typeof commandOf>) =>
+  Effect.gen(function*() {
+    const { child, ended, output } = yield* started(...given)
+    const printed = Effect.sync(() => /(?:http:\/\/[^/\s]+:|"port":)(\d+)\D/.exec(output.stdout)?.[1])
+    yield* Effect.raceFirst(
+      Effect.repeat(printed, { until: (port) => port !== undefined, schedule: Schedule.spaced("10 millis") }),
+      Effect.flatMap(ended, ({ stderr }) => Effect.dieMessage(`The server ended: ${stderr}`))
+    )
+    const port = yield* printed
+    const stop = (signal: NodeJS.Signals = "SIGTERM") => Effect.zipRight(Effect.sync(() => child.kill(signal)), ended)
+    return { ended, output, port, stop, url: `http://127.0.0.1:${port}` }
+  })
+
+/** Runs a program until it ends by itself, with nothing on its standard input. */
+export const run = (...given: Parameters<typeof commandOf>) => untilEnd(started(...given))
+
+/** Runs any other command of the operating system. */
 export const runCommand = (command: string, args: ReadonlyArray<string>, env: Settings) =>
-  watched(spawn(command, args, { cwd: repository, env: { ...environment, ...env } })).ended
+  untilEnd(spawned(command, args, { cwd: repository, env: { ...environment, ...env } }))

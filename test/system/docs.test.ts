@@ -1,16 +1,11 @@
-import { execFile } from "node:child_process"
-import { expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { testLive } from "../support/doubles/arranged.js"
+import * as Program from "./Program.js"
 
-it("API reference: typedoc converts every module without a warning", async () => {
+testLive("API reference: typedoc converts every module without a warning", function*() {
   const typedoc = ["node_modules/typedoc/bin/typedoc", "--options", "scripts/typedoc.json", "--emit", "none"]
-  const output = await new Promise<string>((resolve) =>
-    execFile(
-      process.execPath,
-      typedoc,
-      { env: { ...process.env, NO_COLOR: "1" } },
-      (_, stdout, stderr) => resolve(stdout + stderr)
-    )
-  )
+  const { stderr, stdout } = yield* Program.runCommand(process.execPath, typedoc, { NO_COLOR: "1" })
+  const output = stdout + stderr
   expect(output.split("\n").filter((line) => /warning|error/.test(line))).toEqual([])
   expect(output).toContain("typedoc-plugin-missing-exports")
 })

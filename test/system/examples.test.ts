@@ -15,24 +15,19 @@ const wrongKey = { NUTRITION_ADVISOR_LICENSE_KEY: key }
 const run = (example: string, args?: ReadonlyArray<string>, settings?: Program.Settings) =>
   Program.run(`examples/${example}.ts`, args, settings)
 
-/** An example that is a server, once it has printed its port. `stop` ends it as an operating system does. */
+/** An example that is a server. */
 const serve = (example: string, settings: Program.Settings = {}) =>
-  Effect.promise(async () => {
-    const { child, ended, output } = Program.start(`examples/${example}.ts`, [], { PORT: "0", ...settings })
-    const port = () => /(?:http:\/\/[^/\s]+:|"port":)(\d+)\D/.exec(output.stdout)?.[1]
-    while (port() === undefined) await once(child.stdout, "data")
-    const address = `http://127.0.0.1:${port()}`
-    const ask = (path: string) =>
-      Effect.promise(async () => {
-        const response = await fetch(address + path)
-        return [response.status, await response.json()]
-      })
-    const stop = Effect.promise(() => {
-      child.kill("SIGTERM")
-      return ended
-    })
-    return { address, ask, stop }
-  })
+  Effect.map(
+    Program.serving(`examples/${example}.ts`, [], { PORT: "0", ...settings }),
+    ({ stop, url }) => {
+      const ask = (path: string) =>
+        Effect.promise(async () => {
+          const response = await fetch(url + path)
+          return [response.status, await response.json()]
+        })
+      return { ask, stop, url }
+    }
+  )
 
 describe("examples/search.ts", () => {
   testLive("without variables, it prints a table and names the simulator and three variables", function*() {
@@ -73,7 +68,7 @@ describe("examples/express.ts", () => {
     expect(found).toHaveProperty("results.0.name", "Apple")
     expect(yield* ask("/foods?term=")).toEqual([400, { error: "BadRequest" }])
     expect(yield* ask("/health")).toEqual([200, { token: "fresh" }])
-    expect(yield* stop).toMatchObject({ code: 0, stderr: "" })
+    expect(yield* stop()).toMatchObject({ code: 0, stderr: "" })
   })
 
   withSimulatorOnPort("with a wrong key, it exits without printing the key", function*({ settings }) {
@@ -91,19 +86,19 @@ describe("examples/http-api.ts", () => {
     expect(yield* ask("/foods/apple")).toEqual([200, apple])
     expect(yield* ask("/foods/%20")).toEqual([400, { _tag: "BadRequest" }])
     expect(yield* ask("/foods/zzqqxx")).toEqual([404, { _tag: "NotFound" }])
-    yield* stop
+    yield* stop()
   })
 
   withSimulatorOnPort(
     "it forwards a 429 with Retry-After, and responds with 503 to an outage",
     function*({ settings, simulator }) {
-      const { address, ask, stop } = yield* serve("http-api", settings)
+      const { ask, stop, url } = yield* serve("http-api", settings)
       yield* simulator.provoke("search", "too-many-requests-retry-after")
-      const busy = yield* Effect.promise(() => fetch(`${address}/foods/apple`))
+      const busy = yield* Effect.promise(() => fetch(`${url}/foods/apple`))
       expect([busy.status, busy.headers.get("retry-after")]).toEqual([429, "30"])
       yield* simulator.provoke("search", "html")
       expect(yield* ask("/foods/apple")).toHaveProperty("0", 503)
-      yield* stop
+      yield* stop()
     }
   )
 })
@@ -172,10 +167,10 @@ RedisServer.describeWithRedis("examples/shared-token.ts", () => {
 withSimulatorOnPort.each([["express", "/foods?term=apple"], ["http-api", "/foods/apple"]] as const)(
   "examples/%s.ts: on SIGTERM it completes in-flight requests and exits, even if a proxy keeps using its connection",
   function*([example, path], { settings, simulator }) {
-    const { address, stop } = yield* serve(example, settings)
+    const { stop, url } = yield* serve(example, settings)
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const call = Effect.tryPromise(async () => {
-      const [response] = await once(get(address + path, { agent }), "response")
+      const [response] = await once(get(url + path, { agent }), "response")
       await once(response.resume(), "end")
       return response.statusCode
     })
@@ -184,7 +179,7 @@ withSimulatorOnPort.each([["express", "/foods?term=apple"], ["http-api", "/foods
     const first = yield* Effect.fork(Effect.tap(call, () => Effect.ignore(Effect.forever(call))))
     const isInFlight = (counters: { readonly searches: number }) => counters.searches > searches
     yield* Effect.repeat(simulator.counters, { until: isInFlight, schedule: Schedule.spaced("10 millis") })
-    expect((yield* stop).code).toBe(0)
+    expect((yield* stop()).code).toBe(0)
     expect(yield* Fiber.join(first)).toBe(200)
   }
 )

@@ -191,6 +191,11 @@ testLive("stream of events: ids are higher after a restart", function*() {
   expect(ids.every(Number.isSafeInteger)).toBe(true)
 })
 
+testLive("simulator: after a restart, it issues different tokens", function*() {
+  const authorization = Effect.scoped(Effect.flatMap(start(), ({ exchange }) => exchange))
+  expect(yield* authorization).not.toEqual(yield* authorization)
+})
+
 testLive("stream of events: a viewer that never reads is dropped without affecting others", function*() {
   const { connections, send, service, watch } = yield* start()
   const stuck = yield* watch()

@@ -11,7 +11,7 @@ import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { advisorOver, type HttpClientLayer } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
-import { listening } from "../support/doubles/Wire.js"
+import { freePort, listening } from "../support/doubles/Wire.js"
 import { clients } from "../support/leaks/clients.js"
 import * as Program from "./Program.js"
 
@@ -62,16 +62,10 @@ const refusingProxy = Effect.map(
   (port) => `http://127.0.0.1:${port}`
 )
 
-/** An origin of this machine where nothing listens. */
-const deadOrigin = Effect.map(
-  Effect.scoped(Effect.suspend(() => listening(Net.createServer()))),
-  (port) => `http://127.0.0.1:${port}`
-)
-
 const places = [
   {
     title: "if nothing listens at the port, the error has ECONNREFUSED and says to check the service",
-    origin: deadOrigin,
+    origin: Effect.map(freePort, (port) => `http://127.0.0.1:${port}`),
     code: "ECONNREFUSED",
     says: /Check that the service is listening at the base URL\. If you have a proxy/
   },

@@ -19,7 +19,7 @@ interface Call {
 export type Event = Readonly<Record<string, unknown>> & { readonly id: number }
 
 /** Sends the path as it is, because no library normalizes it. Returns undefined if the connection breaks. */
-const send = async (url: string, { headers = {}, disconnectsAfter, method = "GET" }: Call = {}) => {
+export const send = async (url: string, { headers = {}, disconnectsAfter, method = "GET" }: Call = {}) => {
   const [, origin = "", path = ""] = /^(http:\/\/[^/]+)(\/.*)$/.exec(url) ?? []
   const request = Http.request(origin, { agent: false, headers, method, path }).on("error", () => {}).end()
   if (disconnectsAfter !== undefined) setTimeout(() => request.destroy(), disconnectsAfter)

@@ -1,7 +1,7 @@
 /** Servers on a port of this machine that respond as the test says, and record their requests and connections. */
 import { once } from "node:events"
 import * as Http from "node:http"
-import type * as Net from "node:net"
+import * as Net from "node:net"
 import { Effect, Schedule, type Scope } from "effect"
 import { isExchange } from "./tokenRoutes.js"
 
@@ -26,6 +26,9 @@ export const listening = (server: Net.Server): Effect.Effect<number, never, Scop
     )
     return (server.address() as Net.AddressInfo).port
   })
+
+/** A port of this machine on which nothing listens. */
+export const freePort: Effect.Effect<number> = Effect.scoped(Effect.suspend(() => listening(Net.createServer())))
 
 export const serve = (handle: Handler) =>
   Effect.gen(function*() {

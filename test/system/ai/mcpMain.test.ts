@@ -1,5 +1,3 @@
-import { once } from "node:events"
-import { createInterface } from "node:readline"
 import { describe, expect, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
@@ -42,25 +40,14 @@ interface Frame {
 
 /** The program and its frames. A line of its standard output that is not JSON fails the test. */
 const started = (env: Program.Settings, args: ReadonlyArray<string> = []) =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.sync(() => Program.spawned(program, args, env)),
-      (child) => Effect.sync(() => child.kill("SIGKILL"))
-    ),
-    (child) => {
-      const frames: Array<Frame> = []
-      const output = { stderr: "", all: "" }
-      child.stderr.on("data", (text) => output.stderr += text)
-      createInterface(child.stdout).on("line", (line) => {
-        output.all += line
-        frames.push(JSON.parse(line))
-      })
-      const ended = once(child, "close").then(([code]) => code)
-      const received = (count: number) =>
-        expect.poll(() => frames.length, { timeout: 120_000, interval: 50 }).toBeGreaterThanOrEqual(count)
-      return { child, ended, frames, output, received }
-    }
-  )
+  Effect.map(Program.started(program, args, env), ({ child, ended, output }) => {
+    const frames = () => output.stdout.split("\n").slice(0, -1).map((line): Frame => JSON.parse(line))
+    const received = (count: number) =>
+      Effect.promise(() =>
+        expect.poll(() => frames().length, { timeout: 120_000, interval: 50 }).toBeGreaterThanOrEqual(count)
+      )
+    return { child, ended, frames, output, received }
+  })
 
 const message = (id: number, method: string, params: unknown) =>
   `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`
@@ -97,10 +84,10 @@ describe("MCP program", () => {
       child.stdin.write(callOf(id, id === 700 ? "broken" : `food ${id}`))
       if (id % 200 === 0) child.stdin.write(`${hostile[id / 200 - 1]}\n`)
     }
-    yield* Effect.promise(() => received(1_501))
+    yield* received(1_501)
     child.stdin.end()
-    expect(yield* Effect.promise(() => ended)).toBe(0)
-    const results = new Map(frames.map(({ id, result }) => [id, result]))
+    expect(yield* ended).toHaveProperty("code", 0)
+    const results = new Map(frames().map(({ id, result }) => [id, result]))
     const unexpected = Array.from({ length: 1_500 }, (_, index) => index + 1).filter((id) => {
       const { content: [{ text } = { text: "" }] = [], isError } = results.get(id) ?? {}
       // On a busy machine a connection may fail, and the model gets a message about that.
@@ -110,36 +97,36 @@ describe("MCP program", () => {
     })
     expect(unexpected).toEqual([])
     expect(results.get(700)).toHaveProperty("isError", true)
-    expect(frames.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true)
-    for (const secret of Object.values(secrets)) expect(output.all + output.stderr).not.toContain(secret)
+    expect(frames().every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true)
+    for (const secret of Object.values(secrets)) expect(output.stdout + output.stderr).not.toContain(secret)
   })
 
   testLive("it exits when standard input ends before any call", function*() {
-    const { child, ended, output } = yield* started(yield* settings)
+    const { child, ended } = yield* started(yield* settings)
     child.stdin.end()
-    expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
+    expect(yield* ended).toMatchObject({ code: 0, stderr: "" })
   })
 
   testLive("it responds to calls sent right before standard input ends", function*() {
-    const { child, ended, frames, output } = yield* started(yield* settings)
+    const { child, ended, frames } = yield* started(yield* settings)
     child.stdin.end(`${hello}${callOf(1, "oats")}${callOf(2, "broken")}${callOf(3, "rice")}`)
-    expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
-    expect(frames.map(({ id }) => id).filter(Number.isInteger).sort()).toEqual(expect.arrayContaining([1, 2, 3]))
+    expect(yield* ended).toMatchObject({ code: 0, stderr: "" })
+    expect(frames().map(({ id }) => id).filter(Number.isInteger).sort()).toEqual(expect.arrayContaining([1, 2, 3]))
   })
 
   testLive.each(["SIGINT", "SIGTERM"] as const)("it exits with code 0 on %s, even as PID 1", function*(signal) {
-    const { child, ended, output, received } = yield* started(yield* settings)
+    const { child, ended, received } = yield* started(yield* settings)
     child.stdin.write(hello)
-    yield* Effect.promise(() => received(1))
+    yield* received(1)
     child.kill(signal)
-    expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
+    expect(yield* ended).toMatchObject({ code: 0, stderr: "" })
   })
 
   testLive("--max-bytes and --fields also apply to simulated foods", function*() {
     const { child, frames, received } = yield* started({}, ["--simulator", "--max-bytes", "300", "--fields", "name"])
     child.stdin.write(`${hello}${callOf(1, "yogurt")}`)
-    yield* Effect.promise(() => received(2))
-    const text = frames.find(({ id }) => id === 1)?.result?.content?.[0]?.text ?? ""
+    yield* received(2)
+    const text = frames().find(({ id }) => id === 1)?.result?.content?.[0]?.text ?? ""
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(300)
     const { results: [first] } = JSON.parse(text)
     expect(Object.keys(first)).toEqual(["name"])

@@ -50,7 +50,7 @@ const arrange = Effect.gen(function*() {
     output: written,
     lines: Effect.map(written, (text) => text.trimEnd().split("\n").map((line) => decodeLine(line))),
     started,
-    run: (extra?: Program.Settings) => Effect.flatMap(started(extra), ({ ended }) => Effect.promise(() => ended))
+    run: (extra?: Program.Settings) => Effect.flatMap(started(extra), ({ ended }) => ended)
   }
 })
 
@@ -78,7 +78,7 @@ test("bulk-search.ts: an outage, a 429 and Ctrl-C lose no term and repeat only i
 
   yield* eventually(() => served.size >= 180)
   first.child.kill("SIGINT")
-  const { code, stderr, stdout } = yield* Effect.promise(() => first.ended)
+  const { code, stderr, stdout } = yield* first.ended
   expect({ code, stdout, stderr: stderr.trimEnd().split("\n").at(-1) }).toEqual({
     code: 130,
     stdout: "",
@@ -162,9 +162,7 @@ if (!hasTerminal) console.log("script is missing: the progress of examples/bulk-
 if (hasTerminal) {
   test("bulk-search.ts: on a terminal, it shows counts, rate and time left", function*(job) {
     yield* job.write(["oats", "", "rice"])
-    const shown = yield* Effect.promise(() =>
-      Program.runCommand("script", ["-qec", job.command, "/dev/null"], job.environment)
-    )
+    const shown = yield* Program.runCommand("script", ["-qec", job.command, "/dev/null"], job.environment)
     expect(shown.stdout.split(/\r\u001b\[K|\r\n/).filter((line) => line !== "").at(-1)).toMatch(
       /^3 of 3 searched, 1 failed, \d+\.\d per second, 0 s left$/
     )

@@ -1,12 +1,13 @@
 /** Three servers of Redis that share the slots of one cluster. */
 import { Effect, Schedule, type Scope } from "effect"
+import { freePort } from "../../support/doubles/Wire.js"
 import * as RedisServer from "./RedisServer.js"
 
 const bounds = [[0, 5460], [5461, 10922], [10923, 16383]] as const
 
 const startNode = ([first, last]: readonly [number, number]) =>
   Effect.gen(function*() {
-    const bus = yield* RedisServer.freePort
+    const bus = yield* freePort
     const server = yield* RedisServer.make([
       ...["--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", String(bus)],
       ...["--cluster-announce-ip", "127.0.0.1", "--cluster-node-timeout", "5000"]

@@ -1,10 +1,10 @@
 /** Servers of Redis that a test starts on free ports, kills and freezes. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:net"
 import { Effect, Redacted, type Scope } from "effect"
 import { Redis } from "ioredis"
 import { describe } from "vitest"
+import { freePort } from "../../support/doubles/Wire.js"
 import * as Program from "../Program.js"
 
 /** Tests that start servers. */
@@ -23,15 +23,6 @@ export interface RedisServer {
   /** A command over a connection of the test itself, such as `command("CONFIG", "SET", "maxmemory", "1mb")`. */
   readonly command: (name: string, ...args: ReadonlyArray<string | number>) => Effect.Effect<unknown>
 }
-
-export const freePort: Effect.Effect<number> = Effect.promise(async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  await once(server, "close")
-  return typeof address === "object" && address !== null ? address.port : 0
-})
 
 /** A client of ioredis, which is disconnected at the end of a scope. */
 export const opened = <

@@ -9,6 +9,7 @@ import * as Oldest from "ioredis-5-4"
 import * as Six from "ioredis-6"
 import { laws } from "../../shared/cacheLaws.js"
 import { test, testLive } from "../../support/doubles/arranged.js"
+import { freePort } from "../../support/doubles/Wire.js"
 import * as RedisCluster from "./RedisCluster.js"
 import * as RedisServer from "./RedisServer.js"
 import * as TcpProxy from "./TcpProxy.js"
@@ -172,7 +173,7 @@ describeWithRedis("RedisTokenCache: failed call", () => {
   })
 
   testLive("the error contains neither address nor password", function*() {
-    const port = yield* RedisServer.freePort
+    const port = yield* freePort
     const url = Redacted.make(`redis://advisor:secret-1@127.0.0.1:${port}`)
     const exit = yield* Effect.exit((yield* cacheOf(RedisTokenCache.layer({ url }))).read(name))
     const shown = [Inspectable.toStringUnknown(exit), inspect(exit, { depth: 9 })].join()
