@@ -16,39 +16,22 @@ import * as TcpProxy from "./TcpProxy.js"
 
 const { describeWithRedis, opened } = RedisServer
 
-/** Your own client, of either version. */
-type Client = Parameters<typeof RedisTokenCache.layerFromClient>[0] & {
-  readonly on: (event: "error", listener: () => void) => unknown
-  readonly disconnect: () => void
-}
-
 type Settings = Pick<
   Oldest.RedisOptions,
   "port" | "keyPrefix" | "stringNumbers" | "enableAutoPipelining" | "commandTimeout"
 >
 
-interface Version {
-  readonly version: string
-  readonly redis: (options: Settings) => Client
-  readonly cluster: (nodes: Array<{ host: string; port: number }>) => Client
-}
+const host = "127.0.0.1"
 
-const versions: ReadonlyArray<Version> = [
+/** Of your own client. */
+const versions = [
   {
     version: "ioredis 5.4.1",
-    redis: (options) => new Oldest.Redis({ host: "127.0.0.1", ...options }),
-    cluster: (nodes) => new Oldest.Cluster(nodes)
+    redis: (options: Settings) => new Oldest.Redis({ host, ...options }),
+    Cluster: Oldest.Cluster
   },
-  {
-    version: "ioredis 5",
-    redis: (options) => new Five.Redis({ host: "127.0.0.1", ...options }),
-    cluster: (nodes) => new Five.Cluster(nodes)
-  },
-  {
-    version: "ioredis 6",
-    redis: (options) => new Six.Redis({ host: "127.0.0.1", ...options }),
-    cluster: (nodes) => new Six.Cluster(nodes)
-  }
+  { version: "ioredis 5", redis: (options: Settings) => new Five.Redis({ host, ...options }), Cluster: Five.Cluster },
+  { version: "ioredis 6", redis: (options: Settings) => new Six.Redis({ host, ...options }), Cluster: Six.Cluster }
 ]
 
 const name = "name-1"
@@ -69,7 +52,7 @@ const written = (cache: SharedTokenCache.Service, of = name) =>
   Effect.zipRight(cache.lease(of, "first", minute), cache.write(of, "one", first))
 
 describeWithRedis("RedisTokenCache", () => {
-  for (const { cluster, redis, version } of versions) {
+  for (const { Cluster, redis, version } of versions) {
     testLive.each(laws.map(({ holds, title }) => [title, holds] as const))(
       `%s (${version})`,
       function*([, holds]) {
@@ -104,7 +87,7 @@ describeWithRedis("RedisTokenCache", () => {
 
     testLive(`both keys of a name are on the same node of a cluster (${version})`, function*() {
       const nodes = yield* RedisCluster.make
-      const client = yield* opened(() => cluster(nodes.map(({ port }) => ({ host: "127.0.0.1", port }))))
+      const client = yield* opened(() => new Cluster(nodes.map(({ port }) => ({ host, port }))))
       const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client))
       const names = Array.from({ length: 30 }, (_, index) => `name-${index}`)
       expect(yield* Effect.forEach(names, (name) => written(cache, name))).toEqual(names.map(() => true))
