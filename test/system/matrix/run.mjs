@@ -135,10 +135,11 @@ const bundles = (format) => async () => {
   says(await run(work, process.execPath, [outfile], settings))
 }
 
-const tests = (packages, ...args) => async () =>
-  says(await run(await project(packages), process.execPath, args, settings), "pass")
-
-const vitest = ["vitest@3", "@effect/vitest@0.30", platformNode]
+const vitest = async () => {
+  const folder = await project(["vitest@3", "@effect/vitest@0.30", platformNode])
+  const args = ["node_modules/vitest/vitest.mjs", "run", "user.test.mjs"]
+  says(await run(folder, process.execPath, args, settings), "pass")
+}
 
 /** The row can't work by design: it must end in one sentence that says what to do. */
 const refuses = (row, sentence) => async () => {
@@ -233,19 +234,6 @@ const proxied = (file, env = {}) => async () => {
   }
 }
 
-/** Variables that are named and left blank, as a template of an .env file has them. */
-const envFile = async () => {
-  const folder = await project([platformNode])
-  const blank = ["TOKEN_ROUTE", "SERVICE_ID", "REQUEST_TIMEOUT", "CONNECTIONS", "OBSERVE_HEADERS"]
-  const lines = [
-    ...Object.entries(settings).map((pair) => pair.join("=")),
-    ...blank.map((name) => `NUTRITION_ADVISOR_${name}=`)
-  ]
-  await writeFile(join(folder, ".env"), lines.join("\n"))
-  const files = ["user-undici.mjs", "user.mjs"]
-  for (const file of files) says(await run(folder, process.execPath, ["--env-file=.env", file]))
-}
-
 /** A redis-server of its own, which holds an entry afterwards. */
 const shares = (...packages) => async () => {
   const port = String(20_000 + process.pid % 10_000)
@@ -297,7 +285,6 @@ const workerd = async () => {
 }
 
 const rows = {
-  "npm": runs(thisNode, "user.mjs"),
   "pnpm": withManager("pnpm@12", "bin/pnpm.mjs"),
   "yarn 1": withManager("yarn@1", "bin/yarn.js"),
   "Node 20.19": runs(node("20.19.0"), "user.mjs"),
@@ -314,8 +301,7 @@ const rows = {
   "TypeScript 7 to ES modules and CommonJS": compiles("7"),
   "esbuild to ES modules, minified": bundles("esm"),
   "esbuild to CommonJS, minified": bundles("cjs"),
-  "vitest": tests(vitest, "node_modules/vitest/vitest.mjs", "run", "user.test.mjs"),
-  "node:test": tests([], "--test", "user.node-test.mjs"),
+  vitest,
   ...Object.fromEntries(["5", "6", "7", "8"].map((major) => [
     `UndiciClient, with undici ${major} installed`,
     runs(major === "8" ? node("22") : thisNode, "user-undici.mjs", [platformNode, `undici@${major}`])
@@ -324,8 +310,7 @@ const rows = {
   "layerShared with ioredis 6": shares("ioredis@6"),
   "Next.js 16: build, start, dev with an edit": next,
   "fetch, with a proxy from environment variables": proxied("user.mjs", { NODE_USE_ENV_PROXY: "1" }),
-  "UndiciClient, with a proxy from environment variables": proxied("user-proxy.mjs"),
-  "--env-file with blank environment variables": envFile
+  "UndiciClient, with a proxy from environment variables": proxied("user-proxy.mjs")
 }
 
 const asked = values.only?.toLowerCase().split(",")
