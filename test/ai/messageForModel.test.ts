@@ -3,7 +3,7 @@ import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { isLibraryError, messageForModel } from "../../src/internal/ai/messageForModel.js"
 import { sharedClientDeclarations } from "../../src/internal/settings/settings.js"
-import { body, errorsOf, issue } from "../support/doubles/errors.js"
+import { body, errorsOf, issue } from "../support/tables/errors.js"
 
 const {
   BadRequest,

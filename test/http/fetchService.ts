@@ -3,7 +3,7 @@ import { FetchHttpClient } from "@effect/platform"
 import { Layer, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
-import { isExchange } from "../support/doubles/tokenRoutes.js"
+import { isExchange } from "../support/tables/tokenRoutes.js"
 
 export interface Sent {
   readonly url: URL

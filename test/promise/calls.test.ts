@@ -7,7 +7,7 @@ import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { vi } from "vitest"
 import { z } from "zod"
 import { proxied } from "../support/doubles/proxied.js"
-import { together } from "../support/doubles/searchOptions.js"
+import { together } from "../support/tables/searchOptions.js"
 import { rejection } from "./outcomes.js"
 import { doubled, simulatedClient } from "./simulatedClient.js"
 

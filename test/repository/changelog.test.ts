@@ -5,8 +5,8 @@ import { sharedClientDeclarations } from "../../src/internal/settings/settings.j
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
 import { token } from "../support/doubles/IssuerDouble.js"
-import { rows as searchOptions } from "../support/doubles/searchOptions.js"
-import { tokenRoutes } from "../support/doubles/tokenRoutes.js"
+import { rows as searchOptions } from "../support/tables/searchOptions.js"
+import { tokenRoutes } from "../support/tables/tokenRoutes.js"
 
 const items = read("CHANGELOG.md").split(/^- /m)
 

@@ -9,7 +9,7 @@ import { version } from "../../src/internal/settings/version.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
 import { token } from "../support/doubles/IssuerDouble.js"
-import { rows as searchOptions } from "../support/doubles/searchOptions.js"
+import { rows as searchOptions } from "../support/tables/searchOptions.js"
 
 type Declared = Readonly<Record<string, object>>
 

@@ -8,7 +8,7 @@ import { forbiddenReasons } from "../../src/internal/errors/forbidden.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { pages, programsOf, read, repository } from "../support/documents/blocks.js"
 import { makeImporter } from "../support/documents/importBlock.js"
-import { errors } from "../support/doubles/errors.js"
+import { errors } from "../support/tables/errors.js"
 
 /** With empty lines in place of its blocks, and nothing in place of code in a line. */
 const proseOf = (path: string) =>

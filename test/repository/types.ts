@@ -7,7 +7,7 @@ import { createClient } from "effect-nutrition-advisor/promise"
 import * as v from "valibot"
 import { expectTypeOf } from "vitest"
 import { z } from "zod"
-import type { transientTags } from "../support/doubles/errors.js"
+import type { transientTags } from "../support/tables/errors.js"
 
 type Found<A, R = NutritionAdvisor.NutritionAdvisor> = Effect.Effect<A, NutritionAdvisorError.NutritionAdvisorError, R>
 

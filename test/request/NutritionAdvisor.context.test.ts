@@ -4,7 +4,7 @@ import { Effect, FiberRef, Layer, Logger, LogLevel } from "effect"
 import { NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
-import { isExchange } from "../support/doubles/tokenRoutes.js"
+import { isExchange } from "../support/tables/tokenRoutes.js"
 
 const options: NutritionAdvisor.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
 

@@ -3,11 +3,11 @@ import { Effect, Schema } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
-import { arrange, failures, forbiddenCalls } from "../support/doubles/forbiddenCalls.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondAlways, respondNext } from "../support/doubles/simulator.js"
 import { recordSpans } from "../support/doubles/spans.js"
-import { errorStatuses } from "../support/doubles/statuses.js"
+import { arrange, failures, forbiddenCalls } from "../support/tables/forbiddenCalls.js"
+import { errorStatuses } from "../support/tables/statuses.js"
 
 const observing = advisor({ observeHeaders: ["X-Request-Id", "x-trace", "x-none"] })
 

@@ -3,11 +3,11 @@ import { Effect, Exit, Fiber } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
-import { arrange, failures, forbiddenCalls } from "../support/doubles/forbiddenCalls.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondNext } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
+import { arrange, failures, forbiddenCalls } from "../support/tables/forbiddenCalls.js"
 
 /** A client that has searched once. */
 const test = arranged(

@@ -17,8 +17,8 @@ import {
   setLatency,
   tokenHeadersOf
 } from "../support/doubles/simulator.js"
-import { statusesWithoutRejection } from "../support/doubles/statuses.js"
 import * as Time from "../support/doubles/Time.js"
+import { statusesWithoutRejection } from "../support/tables/statuses.js"
 
 const test = arranged(Effect.void, advisor())
 

@@ -3,7 +3,7 @@ import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, JSONSchema, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { body, completeErrors, errors, issue, transientTags } from "../support/doubles/errors.js"
+import { body, completeErrors, errors, issue, transientTags } from "../support/tables/errors.js"
 
 const {
   BadRequest,

@@ -5,9 +5,9 @@ import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { NutritionAdvisor, SearchCache } from "effect-nutrition-advisor"
 import { read } from "../support/documents/blocks.js"
 import { arranged } from "../support/doubles/arranged.js"
-import { rows, together } from "../support/doubles/searchOptions.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requests, requestsOf, respondAlways, respondNext } from "../support/doubles/simulator.js"
+import { rows, together } from "../support/tables/searchOptions.js"
 
 const test = arranged(NutritionAdvisor.NutritionAdvisor, advisor())
 

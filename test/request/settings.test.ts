@@ -2,7 +2,7 @@ import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
 import * as Settings from "../../src/internal/settings/settings.js"
-import { headersWithKey } from "../support/doubles/tokenRoutes.js"
+import { headersWithKey } from "../support/tables/tokenRoutes.js"
 
 type Options = Parameters<typeof Settings.parseSharedClient>[0]
 

@@ -8,7 +8,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
 import { arranged, arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
-import { tokenRoutes } from "../support/doubles/tokenRoutes.js"
+import { tokenRoutes } from "../support/tables/tokenRoutes.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"

@@ -10,8 +10,8 @@ import { LicenseKey } from "../../src/internal/token/licenseKey.js"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { withSimulator } from "../support/doubles/situations.js"
-import { errorStatuses } from "../support/doubles/statuses.js"
 import * as Time from "../support/doubles/Time.js"
+import { errorStatuses } from "../support/tables/statuses.js"
 
 const defaults: TokenIssuer.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
 

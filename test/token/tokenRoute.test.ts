@@ -8,12 +8,12 @@ import { test, testLive } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requests } from "../support/doubles/simulator.js"
-import { exchangeOf, namesOfHeaders, tokenRoutes } from "../support/doubles/tokenRoutes.js"
 import { clients } from "../support/leaks/clients.js"
 import * as LocalService from "../support/leaks/LocalService.js"
 import { rendered } from "../support/leaks/rendering.js"
 import * as Replies from "../support/leaks/replies.js"
 import * as Secrets from "../support/leaks/secrets.js"
+import { exchangeOf, namesOfHeaders, tokenRoutes } from "../support/tables/tokenRoutes.js"
 
 const licenseKey = Redacted.make(Secrets.key)
 

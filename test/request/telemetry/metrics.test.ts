@@ -11,12 +11,12 @@ import {
 } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../../support/doubles/arranged.js"
-import { arrange, failures, forbiddenCalls } from "../../support/doubles/forbiddenCalls.js"
 import * as ManualClock from "../../support/doubles/ManualClock.js"
 import { counterChanges, snapshot } from "../../support/doubles/metrics.js"
 import { settings } from "../../support/doubles/simulatedAdvisor.js"
 import { respondNext, setLatency } from "../../support/doubles/simulator.js"
 import * as Time from "../../support/doubles/Time.js"
+import { arrange, failures, forbiddenCalls } from "../../support/tables/forbiddenCalls.js"
 import { advisor, request, searches } from "./calls.js"
 
 type Labels = Readonly<Record<string, string>>

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import { Effect, Schedule, type Scope } from "effect"
-import { isExchange } from "./tokenRoutes.js"
+import { isExchange } from "../tables/tokenRoutes.js"
 
 export type Handler = (request: Http.IncomingMessage, response: Http.ServerResponse) => void
 

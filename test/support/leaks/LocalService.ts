@@ -1,7 +1,7 @@
 import type * as Http from "node:http"
 import { Effect } from "effect"
-import { isExchange } from "../doubles/tokenRoutes.js"
 import { afterBody, serve } from "../doubles/Wire.js"
+import { isExchange } from "../tables/tokenRoutes.js"
 
 /** A request that the service received, with nothing redacted. */
 export interface Received {

@@ -19,8 +19,8 @@ import {
   Tracer
 } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
-import { markedPlaces } from "../doubles/searchOptions.js"
-import { exchangeOf, isExchange, type TokenRoute, tokenRoutes } from "../doubles/tokenRoutes.js"
+import { markedPlaces } from "../tables/searchOptions.js"
+import { exchangeOf, isExchange, type TokenRoute, tokenRoutes } from "../tables/tokenRoutes.js"
 import type { Received } from "./LocalService.js"
 import { json, rendered } from "./rendering.js"
 import * as Secrets from "./secrets.js"

@@ -7,7 +7,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
 import { Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { isExchange } from "../../support/doubles/tokenRoutes.js"
+import { isExchange } from "../../support/tables/tokenRoutes.js"
 
 export type Route = "token" | "data"
 
