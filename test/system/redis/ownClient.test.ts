@@ -26,7 +26,12 @@ RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings
     const client = RedisServer.opened(() => new Cluster(nodes, { redisOptions }))
     yield* setLatency("token", "200 millis")
     const clients = yield* Effect.replicateEffect(client, 5)
-    const replicas = yield* Effect.forEach(clients, (client) => replica(RedisTokenCache.layerFromClient(client)))
+    // A busy machine may take longer than the default timeout to connect to all nodes.
+    const patient = { cacheTimeout: "20 seconds", lease: "1 minute" } as const
+    const replicas = yield* Effect.forEach(
+      clients,
+      (client) => replica(RedisTokenCache.layerFromClient(client), patient)
+    )
     yield* searchAll(replicas)
     expect([yield* exchanges, replicas.flatMap(({ warnings }) => warnings)]).toEqual([1, []])
   })
