@@ -20,6 +20,8 @@ export interface ForbiddenCall {
   readonly calls: number
   /** How often these calls exchange the key, their first token included. */
   readonly exchanges: number
+  /** Whether all other searches would fail, too, so that examples/bulk-search.ts stops instead of reporting the term. */
+  readonly concernsAll: boolean
 }
 
 export const search = NutritionAdvisor.search("rice")
@@ -31,14 +33,15 @@ const streamed = HttpClientRequest.post("/v2/plan").pipe(
 const response = { status: 403 }
 
 export const forbiddenCalls: Readonly<Record<RequestReason, ForbiddenCall>> = {
-  RejectedAgain: { response, call: search, calls: 1, exchanges: 2 },
-  TokenUnchanged: { response, isTokenUnchanged: true, call: search, calls: 1, exchanges: 2 },
-  CoolingDown: { response, call: search, calls: 3, exchanges: 3 },
+  RejectedAgain: { response, call: search, calls: 1, exchanges: 2, concernsAll: false },
+  TokenUnchanged: { response, isTokenUnchanged: true, call: search, calls: 1, exchanges: 2, concernsAll: false },
+  CoolingDown: { response, call: search, calls: 3, exchanges: 3, concernsAll: true },
   BodyNotReplayable: {
     response,
     call: Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(streamed)),
     calls: 1,
-    exchanges: 2
+    exchanges: 2,
+    concernsAll: false
   }
 }
 

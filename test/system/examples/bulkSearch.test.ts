@@ -4,7 +4,7 @@ import { expect } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
-import { forbiddenReasons, requestReasons } from "../../../src/internal/errors/forbidden.js"
+import { requestReasons } from "../../../src/internal/errors/forbidden.js"
 import { arrangedLive } from "../../support/doubles/arranged.js"
 import { searchPath } from "../../support/doubles/WatchedSimulator.js"
 import { eventually } from "../../support/doubles/Wire.js"
@@ -134,7 +134,7 @@ test("bulk-search.ts: after a long outage it exits with code 1, and the next run
 const rejectedSearches = requestReasons.filter((reason) => Calls.forbiddenCalls[reason].call === Calls.search)
 
 test.each(rejectedSearches)(
-  "bulk-search.ts: a rejected term gets a line, unless the reason is temporary: %s",
+  "bulk-search.ts: a rejected term gets a line, unless its reason concerns all searches: %s",
   function*(
     reason,
     job
@@ -149,7 +149,7 @@ test.each(rejectedSearches)(
     const { message } = new NutritionAdvisorError.Forbidden({ operation: "search", status, reason })
     const lines = yield* job.output
     expect({ code, isReported: stderr.includes(message), hasLine: lines.includes(message) }).toEqual(
-      forbiddenReasons[reason].isTemporary
+      rejection.concernsAll
         ? { code: 1, isReported: true, hasLine: false }
         : { code: 0, isReported: false, hasLine: true }
     )
