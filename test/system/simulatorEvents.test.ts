@@ -196,6 +196,18 @@ testLive("simulator: after a restart, it issues different tokens", function*() {
   expect(yield* authorization).not.toEqual(yield* authorization)
 })
 
+testLive("stream of events: at most 64 viewers can connect at a time", function*() {
+  const { watch } = yield* start()
+  const viewers = yield* Effect.replicateEffect(watch(), 64)
+  expect(viewers.map(({ status }) => status)).toEqual(viewers.map(() => 200))
+  expect((yield* watch()).status).toBe(503)
+  viewers[0]?.leave()
+  let status = 503
+  while (status === 503) status = (yield* watch()).status
+  expect(status).toBe(200)
+  expect((yield* watch()).status).toBe(503)
+})
+
 testLive("stream of events: a viewer that never reads is dropped without affecting others", function*() {
   const { connections, send, service, watch } = yield* start()
   const stuck = yield* watch()

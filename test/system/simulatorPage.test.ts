@@ -211,12 +211,14 @@ describe.skipIf(Page.isSkipped)("simulator page", () => {
     expect(page.complaints).toEqual([])
   })
 
-  onPage("simulator page: it reconnects after a dropped connection and an error of a proxy", function*(page) {
+  onPage("simulator page: it reconnects after a dropped connection and when one of 64 viewers leaves", function*(page) {
     yield* search(page)
-    yield* promise(() => page.page.route("**/events", (route) => route.fulfill({ status: 502 }), { times: 1 }))
     yield* page.breakConnections
     yield* promise(() => page.page.getByText("Trying again").waitFor())
+    const others = yield* Effect.replicateEffect(page.watch(), 64)
     yield* search(page)
+    yield* promise(() => page.page.waitForTimeout(3_000))
+    for (const other of others) other.leave()
     yield* promise(() => page.page.getByText("Live", { exact: true }).waitFor())
     yield* hasMarks(page, 2)
   })

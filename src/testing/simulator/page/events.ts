@@ -27,6 +27,8 @@ type TokenEvent =
 
 const keptAtMost = 1_000
 
+const viewersAtMost = 64
+
 const waitingAtMost = 1024 * 1024
 
 /** Ids start at the time in microseconds. Events are rarer than that, so ids are higher after a restart than before it. */
@@ -67,8 +69,9 @@ export class Events {
     return [...older.slice(-keptAtMost), ...this.frames.slice(-keptAtMost)]
   }
 
-  /** Returns a stream of the events after the one with this id. */
-  watch(lastId: number): NodeReadable {
+  /** Returns a stream of the events after the one with this id, or undefined if there are too many viewers. */
+  watch(lastId: number): NodeReadable | undefined {
+    if (this.viewers.size >= viewersAtMost) return undefined
     const viewer = new Readable({ read: () => {} })
     this.viewers.add(viewer)
     viewer.once("close", () => this.viewers.delete(viewer))

@@ -21,11 +21,11 @@ const commonHeaders = {
   "x-content-type-options": "nosniff"
 }
 
-const forbidden = Http.serverResponse(
-  problem(
-    403,
-    "page and controls are only available to their own origin, at an address of this machine or an --allowed-host"
-  )
+const errorResponse = (status: number, message: string) => Http.serverResponse(problem(status, message))
+
+const forbidden = errorResponse(
+  403,
+  "page and controls are only available to their own origin, at an address of this machine or an --allowed-host"
 )
 
 const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -53,11 +53,15 @@ const settingsResponse = ({ latency, tokens }: SimulatedService) =>
     body: { faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }
   })
 
-const streamOf = (events: Events, lastId = "") =>
-  HttpServerResponse.raw(events.watch(/^\d{1,16}$/.test(lastId) ? Number(lastId) : 0), {
-    contentType: "text/event-stream",
-    headers: { ...commonHeaders, connection: "close", "x-accel-buffering": "no" }
-  })
+const streamOf = (events: Events, lastId = "") => {
+  const stream = events.watch(/^\d{1,16}$/.test(lastId) ? Number(lastId) : 0)
+  return stream === undefined
+    ? errorResponse(503, "64 viewers are watching already")
+    : HttpServerResponse.raw(stream, {
+      contentType: "text/event-stream",
+      headers: { ...commonHeaders, connection: "close", "x-accel-buffering": "no" }
+    })
+}
 
 /** The page, and the recorder that it needs. */
 export const make = (options: Options) =>
