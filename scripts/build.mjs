@@ -1,9 +1,9 @@
-/** `node scripts/build.mjs [--out dist]`: what the package ships: the modules, and the files of the simulator's page. */
+/** `node scripts/build.mjs [--out dist]`: what the package ships. tsc writes each module, and the simulator's page becomes one file. */
 import { spawnSync } from "node:child_process"
-import { cpSync, rmSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join, resolve } from "node:path"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -19,5 +19,8 @@ const args = [typescript, "-p", join(root, "tsconfig.build.json"), "--outDir", o
 const { status } = spawnSync(process.execPath, args, { stdio: "inherit" })
 if (status !== 0) process.exit(1)
 
+const { assemble } = await import(pathToFileURL(join(out, "testing", "simulator", "page", "document.js")).href)
 const assets = join("testing", "simulator", "page", "assets")
-cpSync(join(root, "src", assets), join(out, assets), { recursive: true })
+const page = assemble(pathToFileURL(join(root, "src", assets, "page.html")))
+mkdirSync(join(out, assets))
+writeFileSync(join(out, assets, "page.html"), page)

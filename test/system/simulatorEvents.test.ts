@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto"
 import { expect } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { testLive } from "../support/doubles/arranged.js"
 import * as WatchedSimulator from "../support/doubles/WatchedSimulator.js"
@@ -7,36 +8,40 @@ import { eventually } from "../support/doubles/Wire.js"
 
 const { searchPath, start, tokenPath } = WatchedSimulator
 
+const demoKey = Redacted.value(Simulator.licenseKey)
+
 const post = { method: "POST" } as const
 
-testLive("simulator page: it loads only its own files, and runs only its own scripts", function*() {
+testLive("simulator page: it is a single document that loads nothing and runs only its own script", function*() {
   const { send } = yield* start()
   const { headers, status, text } = (yield* send("/simulator/")) ?? { headers: {}, status: 0, text: "" }
   expect(status).toBe(200)
   expect(headers["content-type"]).toBe("text/html; charset=utf-8")
-  expect(headers["content-security-policy"]).toMatch(/^default-src 'self'; (?!.*(unsafe|\*|https?:))/)
-  const script = yield* send("/simulator/page.js")
-  const files = Array.from(
-    `${text} ${script?.text}`.matchAll(/(?: href=| src=| from )"(?:\.\/)?(.*?)"/g),
-    ([, name]) => name
+  const [script = "", ...others] = Array.from(
+    text.matchAll(/<script type="module">([^]*?)<\/script>/g),
+    ([, code]) => code
   )
-  expect(files).toEqual(["icon.svg", "page.css", "page.js", "details.js", "seen.js", "timeline.js"])
-  const responses = yield* Effect.forEach(files, (name) => send(`/simulator/${name}`))
-  const types = ["image/svg+xml", "text/css", ...Array(4).fill("text/javascript")]
-  expect(responses.map((response) => [response?.status, response?.headers["content-type"]])).toEqual(
-    types.map((type) => [200, `${type}; charset=utf-8`])
+  expect(others).toEqual([])
+  const policy = String(headers["content-security-policy"]).split("; ")
+  const hash = createHash("sha256").update(script).digest("base64")
+  expect(policy).toEqual(
+    expect.arrayContaining(["default-src 'none'", `script-src 'sha256-${hash}'`, "connect-src 'self'"])
   )
+  expect(policy.join()).not.toMatch(/unsafe|\*|https?:/)
+  expect(text).not.toMatch(/<link rel="stylesheet"|<script[^>]+src=|https?:\/\/(?!www\.w3\.org\/2000\/svg)/)
 })
 
-testLive("simulator page: it gets the current settings but no license key", function*() {
+testLive("simulator page: it contains the current settings but no license key", function*() {
   const { send } = yield* start({ licenseKeys: ["key-of-the-test"], tokenLifetime: 30, customerId: "id-of-the-test" })
   yield* send("/simulator/latency/search?millis=20", post)
-  const settings = yield* send("/simulator/settings")
-  expect(JSON.parse(settings?.text ?? "")).toEqual({
+  const page = yield* send("/simulator/")
+  const settings = JSON.parse(/id="settings">(.*?)<\/script>/.exec(page?.text ?? "")?.[1] ?? "{}")
+  expect(settings).toEqual({
     faults: Simulator.faults,
     latency: { token: 0, search: 20, request: 0 },
     tokenLifetime: 30
   })
+  expect(page?.text).not.toMatch(new RegExp(`key-of-the-test|id-of-the-test|${demoKey}`))
 })
 
 testLive("simulator page: it is not served without controls: true", function*() {

@@ -9,9 +9,10 @@ import { faults } from "../fault.js"
 import * as Http from "../http.js"
 import { problem } from "../responses.js"
 import type { SimulatedService } from "../simulatedService.js"
+import { assemble } from "./document.js"
 import { Events } from "./events.js"
 import { guard } from "./guard.js"
-import { readFileSync } from "./node.js"
+import { createHash } from "./node.js"
 import { recorder } from "./recorder.js"
 
 const commonHeaders = {
@@ -21,6 +22,11 @@ const commonHeaders = {
   "x-content-type-options": "nosniff"
 }
 
+const icon = HttpServerResponse.text(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3f6f8f" d="M1 4h9v3H1zm5 5h9v3H6z"/></svg>`,
+  { contentType: "image/svg+xml", headers: commonHeaders }
+)
+
 const errorResponse = (status: number, message: string) => Http.serverResponse(problem(status, message))
 
 const forbidden = errorResponse(
@@ -28,30 +34,33 @@ const forbidden = errorResponse(
   "page and controls are only available to their own origin, at an address of this machine or an --allowed-host"
 )
 
-const policy = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const hashOf = (page: string, element: RegExp) =>
+  `'sha256-${createHash("sha256").update(element.exec(page)?.[1] ?? "").digest("base64")}'`
 
-const page = new URL("./assets/page.html", import.meta.url)
+const policyOf = (page: string) =>
+  [
+    "default-src 'none'",
+    `script-src ${hashOf(page, /<script type="module">([^]*?)<\/script>/)}`,
+    `style-src ${hashOf(page, /<style>([^]*?)<\/style>/)}`,
+    "connect-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
 
-/** The files of the page, with their content types. */
-const files = new Map([
-  ["page.html", "text/html"],
-  ["page.css", "text/css"],
-  ["icon.svg", "image/svg+xml"],
-  ...["page.js", "details.js", "seen.js", "timeline.js"].map((name) => [name, "text/javascript"] as const)
-])
+const settingsTag = "<script type=\"application/json\" id=\"settings\">"
 
-const fileResponse = (name: string, contentType: string) =>
-  HttpServerResponse.text(readFileSync(new URL(name, page), "utf8"), {
-    contentType: `${contentType}; charset=utf-8`,
-    headers: { ...commonHeaders, "content-security-policy": policy }
+/** The page, with the initial values of its controls in a data block. The browser doesn't run it, and no string in it can close it. */
+const documentOf = ({ latency, tokens }: SimulatedService) => {
+  const html = assemble(new URL("./assets/page.html", import.meta.url))
+  const settings = { faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }
+  const shown = JSON.stringify(settings).replaceAll("<", "\\u003c")
+  return HttpServerResponse.text(html.replace(settingsTag, () => settingsTag + shown), {
+    contentType: "text/html; charset=utf-8",
+    headers: { ...commonHeaders, "content-security-policy": policyOf(html) }
   })
-
-/** The initial values of the controls. */
-const settingsResponse = ({ latency, tokens }: SimulatedService) =>
-  Http.serverResponse({
-    status: 200,
-    body: { faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }
-  })
+}
 
 const streamOf = (events: Events, lastId = "") => {
   const stream = events.watch(/^\d{1,16}$/.test(lastId) ? Number(lastId) : 0)
@@ -81,14 +90,14 @@ export const make = (options: Options) =>
       path: string
     ) => {
       if (!mayEnter({ method, host: headers["host"], origin: headers["origin"] })) return forbidden
-      const fileName = path === "/" ? "page.html" : path.slice(1)
-      const contentType = files.get(fileName)
-      if (contentType !== undefined && /^(GET|HEAD)$/.test(method)) return fileResponse(fileName, contentType)
       switch (`${method} ${path}`) {
         case "GET ":
           return HttpServerResponse.empty({ status: 308, headers: { location: "simulator/" } })
-        case "GET /settings":
-          return settingsResponse(service)
+        case "GET /":
+        case "HEAD /":
+          return documentOf(service)
+        case "GET /icon.svg":
+          return icon
         case "GET /events":
           return streamOf(events, headers["last-event-id"])
         default:

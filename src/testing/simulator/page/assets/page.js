@@ -91,7 +91,7 @@ const tick = () => {
 }
 
 // The controls
-const settings = await (await fetch("settings")).json()
+const settings = JSON.parse(find("#settings").textContent)
 
 const order = async (path, done) => {
   const response = await fetch(path, { method: "POST" }).catch(() => undefined)
