@@ -75,6 +75,16 @@ test.each(invalid)("options of a search: nothing is sent if one is invalid: %j",
   expect(yield* requests).toEqual([])
 })
 
+test.each(invalid)(
+  "SearchCache: a search with an invalid option fails, even if its term is cached: %j",
+  function*(options) {
+    const { search } = yield* NutritionAdvisor.NutritionAdvisor
+    yield* search("oats")
+    expect(yield* Effect.flip(search("oats", options))).toMatchObject({ _tag: "BadRequest" })
+  },
+  cached
+)
+
 test.each<readonly [title: string, urlParams: UrlParams.Input, query: string]>([
   ["null is left out", { limit: null, page: 1 }, "&page=1"],
   ["undefined is left out", { limit: undefined, page: 1 }, "&page=1"],
