@@ -95,8 +95,8 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
     )
 
   /**
-   * Renews the token and sends the request again, until a response is not a rejection. The loop sees every rejection,
-   * including that of the retry. If a new token can't help, it has to fail before the renewal.
+   * Renews the token and sends the request again, until a response is not a rejection. The loop sees every rejection, including that of the
+   * retry. It fails before a renewal that can't help.
    */
   const renewAndSend = (
     context: RequestContext,

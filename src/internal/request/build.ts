@@ -35,10 +35,7 @@ const areWellFormed = (params: Url.Pairs) =>
 /** The headers of a token, which callers can't set. */
 const tokenHeaderNames = ({ serviceIdHeader }: DataSettings) => ["authorization", serviceIdHeader]
 
-/**
- * Removes the headers of a token, and those that are derived from the connection and the body. An option that overrides a header of the
- * token is set afterwards.
- */
+/** Removes the headers of a token, and those that are derived from the connection and the body. */
 const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers, body: HttpBody.HttpBody) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
   const ofBody = hasOwnLength ? [] : ["content-length"]

@@ -84,10 +84,7 @@ export const keyOf = ({ body, path }: Unmasked): string | undefined => {
 /** Checks for a request with a token, which isn't an exchange. */
 const isData = ({ headers, operation }: Unmasked) => operation !== "token" && Headers.has(headers, "authorization")
 
-/**
- * Checks for a request that may be an exchange at a wrong address. If its key is in the path, it has no token, no body, and no header with
- * a key.
- */
+/** Checks for a request that may be an exchange at a wrong address. If its key is in the path, it has neither a token nor a body. */
 const mayHaveKeyInPath = (request: Unmasked, { routes = {} }: Options) => {
   const { body, method, operation, path } = request
   return method === "POST" && body.length === 0 && operation === "request" && !isData(request) &&

@@ -11,7 +11,7 @@ import type { Simulator } from "effect-nutrition-advisor/testing"
 import type { RequestReason } from "../../../src/internal/errors/forbidden.js"
 
 export interface ForbiddenCall {
-  /** The response to each search and request. The client reads it with `headerOf` and `json` of `http/serviceResponse`. */
+  /** The response to each search and request. To read it in the client, use `headerOf` and `json` of `http/serviceResponse`. */
   readonly response: Simulator.Reply
   /** Whether each exchange returns the same token. */
   readonly isTokenUnchanged?: boolean

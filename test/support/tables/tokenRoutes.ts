@@ -6,8 +6,8 @@ import { withReserved } from "../leaks/secrets.js"
 type Name = Exclude<TokenIssuer.TokenRoute, `/${string}`>
 
 /**
- * What an exchange sends, with `{key}` at the place of the license key. The issuer encodes the key with JSON.stringify in JSON, with
- * `Url.query` in a form, and with `Url.encode` in a path or a header.
+ * What an exchange sends, with `{key}` at the place of the license key. Each place has its own encoding: JSON.stringify for a JSON body,
+ * `Url.query` for a form, and `Url.encode` for a path or a header.
  */
 interface Exchange {
   readonly path: string
