@@ -1,13 +1,11 @@
 /**
- * What one more client costs, over a service in memory: `node --expose-gc clientCost.mjs <library> <kind> <idle milliseconds>`. The kind is
+ * What one more client costs, over fetch: `node --expose-gc clientCost.mjs <library> <kind> <base URL> <idle milliseconds>`. The kind is
  * `make`, `createClient`, `fiber` (a fiber that only sleeps, at the times at which a client checks its token), or `none`.
  * The last argument is how long the idle process is measured with 2,000 clients. Before that, it stays idle for 90 seconds: a minute after
  * the last search, V8 collects what the searches left behind, which takes as much CPU time as several idle minutes.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as Context from "effect/Context"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -15,40 +13,26 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { cpuTime, usedHeap } from "./usage.mjs"
 
-const [library, kind, idleMillis] = process.argv.slice(2)
+const [library, kind, baseUrl, idleMillis] = process.argv.slice(2)
 
 const { make } = await import(`${library}/NutritionAdvisor.js`)
 
 const { createClient } = await import(`${library}/promise/index.js`)
 
-const token = JSON.stringify({
-  access_token: "token",
-  expires_in: 86_155,
-  token_type: "Bearer",
-  customer_id: "customer"
-})
-
-/** All clients of the process share one HttpClient. */
-const service = Context.make(
-  HttpClient.HttpClient,
-  HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, new Response(token))))
-)
-
-const serviceLayer = Layer.succeedContext(service)
-
 const scope = Effect.runSync(Scope.make())
 
-const baseUrl = "https://service.example"
+/** All clients that `make` creates share one HttpClient. */
+const fetchClient = await Effect.runPromise(Scope.extend(Layer.build(FetchHttpClient.layer), scope))
 
 /** Each client has a license key of its own. */
 const builders = {
   make: async (key) => {
     const options = { baseUrl, licenseKey: Redacted.make(key) }
-    const advisor = await Effect.runPromise(Effect.provide(Scope.extend(make(options), scope), service))
+    const advisor = await Effect.runPromise(Effect.provide(Scope.extend(make(options), scope), fetchClient))
     return () => Effect.runPromise(advisor.search("oats"))
   },
   createClient: async (key) => {
-    const advisor = createClient({ baseUrl, licenseKey: key, httpClient: serviceLayer })
+    const advisor = createClient({ baseUrl, licenseKey: key })
     return () => advisor.search("oats")
   },
   none: async () => async () => {},

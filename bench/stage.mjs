@@ -44,5 +44,5 @@ export const open = async (libraries) => {
     for (const client of clients) await client.end()
     await server.end()
   }
-  return { server, startClient, end }
+  return { baseUrl, server, startClient, end }
 }
