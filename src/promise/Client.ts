@@ -169,7 +169,7 @@ const clientOver = (buildServices: Calls.BuildServices): Client => {
   return {
     search: searchWith(NutritionAdvisor.search),
     searchAs: (schema) => searchWith(NutritionAdvisor.searchAs(schema)),
-    fetch: (path, { signal, timeout, ...init } = {}) => run("request", { signal, timeout }, fetchPath(path, init)),
+    fetch: (path, options = {}) => run("request", options, fetchPath(path, options)),
     status: () => run("request", noLimits, status),
     close,
     [Symbol.asyncDispose]: close

@@ -42,6 +42,21 @@ testLive("fetch: the method, path, query and headers are sent", function*() {
   ])
 })
 
+testLive("fetch: a web Request can be passed as the options", function*() {
+  let received = ""
+  const [fetch, seen] = yield* overPort({
+    respond: Wire.afterBody((body, _, response) => {
+      received = body.toString()
+      response.end("{}")
+    })
+  })
+  const headers = { "content-type": "text/csv", "x-a": "1" }
+  const request = new Request("http://gateway.example/diary", { method: "PUT", headers, body: "a,b" })
+  yield* Effect.promise(() => fetch("/v2/diary", request))
+  expect(seen).toMatchObject([{ method: "PUT", url: "/v2/diary", headers }])
+  expect(received).toBe("a,b")
+})
+
 testLive.each(clients)(
   "fetch: the web Response has the status, headers, cookies and body of the service, over $name",
   function*({ layer: httpClient }) {

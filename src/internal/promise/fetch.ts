@@ -18,8 +18,11 @@ const withoutPseudoHeaders = (headers: NonNullable<RequestInit["headers"]>) =>
   (Symbol.iterator in headers ? Array.from(headers) : Object.entries(headers))
     .flatMap(([name = "", value]): Array<[string, string]> => name.startsWith(":") ? [] : [[name, String(value)]])
 
+/** The options of fetch that are used. A web Request has them, too, as getters of its prototype, so they are read by their names. */
+type Init = Pick<RequestInit, "body" | "headers" | "method">
+
 /** Normalizes method and headers with a web Request. */
-const headOf = ({ headers = {}, method = "GET" }: RequestInit) =>
+const headOf = ({ headers = {}, method = "GET" }: Init) =>
   typeof Request === "undefined" || typeof Response === "undefined"
     ? notSent("this process has no Request and Response: use search or httpClient, or define both")
     : Effect.try({
@@ -51,7 +54,7 @@ const bodyOf = (content: unknown, contentType: string | undefined, thrown: Array
   return HttpBody.raw(bytes, { contentType: contentType ?? usual })
 }
 
-const requestOf = (path: string, init: RequestInit, thrown: Array<unknown>) =>
+const requestOf = (path: string, init: Init, thrown: Array<unknown>) =>
   Effect.gen(function*() {
     const { headers, method } = yield* headOf(init)
     const { body } = init
@@ -84,7 +87,7 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
   })
 
 /** Like fetch, with a path relative to the base URL. */
-export const fetchPath = (path: string, init: RequestInit) =>
+export const fetchPath = (path: string, init: Init) =>
   Effect.flatMap(NutritionAdvisor, ({ httpClient }) => {
     const thrown: Array<unknown> = []
     return requestOf(path, init, thrown).pipe(
