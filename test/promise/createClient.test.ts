@@ -98,6 +98,24 @@ it("createClient: with `retry: true`, a failed search is retried", async () => {
   expect(await world.advisor.search("oats")).toHaveProperty("results")
 })
 
+it("createClient: options can be getters of a class", async () => {
+  await using world = simulatedClient()
+  class Options {
+    get baseUrl() {
+      return settings.baseUrl
+    }
+    get licenseKey() {
+      return key
+    }
+    get httpClient() {
+      return world.httpClient
+    }
+  }
+  await using advisor = Advisor.createClient(new Options())
+  await advisor.search("oats")
+  expect(await world.run(({ counters }) => counters)).toMatchObject({ exchanges: 1, searches: 1 })
+})
+
 it("createClient: with `throttle: true`, searches wait after a 429", async () => {
   await using world = simulatedClient({ throttle: true })
   await world.run(({ respondNext }) => respondNext("search", { status: 429, headers: { "retry-after": "60" } }))

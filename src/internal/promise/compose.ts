@@ -19,7 +19,7 @@ import { fromSettings, fromSharedSettings } from "../request/client.js"
 import type { BuildServices } from "./calls.js"
 import { asConfigurationError } from "./configError.js"
 import * as Logger from "./logger.js"
-import { type AdvisorOptions, readSettings, readSharedSettings } from "./settings.js"
+import { type AdvisorOptions, checkNames, readSettings, readSharedSettings } from "./settings.js"
 
 type Wrapper = Layer.Layer<NutritionAdvisor, ConfigurationError, NutritionAdvisor>
 
@@ -95,9 +95,11 @@ const sendThroughFetch = Effect.suspend(() =>
  * Checks the options, and returns the effect that builds the client. It builds no stack of layers, because each layer keeps some kB alive,
  * and a backend may have thousands of clients.
  */
-const checkedBuild = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle, ...given }: ClientOptions) =>
+const checkedBuild = (options: ClientOptions) =>
   Effect.gen(function*() {
-    const buildClient = yield* clientOf(given, sharedTokenCache)
+    const { cache, httpClient, logger, retry, sharedTokenCache, throttle, ...advisorOptions } = options
+    yield* checkNames(advisorOptions, sharedTokenCache !== undefined)
+    const buildClient = yield* clientOf(options, sharedTokenCache)
     const wrappers = yield* wrappersOf({ cache, retry, throttle })
     yield* checkLogger(logger)
     const build = Effect.gen(function*() {

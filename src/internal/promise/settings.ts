@@ -26,23 +26,23 @@ const licenseKeyOf = (key: NonNullable<AdvisorOptions["licenseKey"]>): Options["
     ? Effect.tryPromise({ try: async () => redacted(await key()), catch: unavailable })
     : redacted(key)
 
-/** Wraps each option in a Config. */
-const configsOf = <O extends Options>({ licenseKey, ...others }: AdvisorOptions) => {
-  const all: Record<string, unknown> = {
-    ...others,
-    licenseKey: licenseKey === undefined ? undefined : licenseKeyOf(licenseKey)
-  }
-  const set = Record.filter(all, Predicate.isNotUndefined)
+/** Wraps each option in a Config. Options are read by their names, because they may be getters of a class. */
+const configsOf = <O extends Options>(given: AdvisorOptions, declarations: Declarations<O>) => {
+  const all = Record.map(declarations, (_, name) => given[name as keyof AdvisorOptions])
+  const { licenseKey } = given
+  const set = Record.filter(
+    { ...all, licenseKey: licenseKey === undefined ? undefined : licenseKeyOf(licenseKey) },
+    Predicate.isNotUndefined
+  )
   return Record.map(set, (value) => Config.succeed(value)) as Partial<Config.Config.Wrap<O>>
 }
 
-const checkNames = (given: object, declarations: object): Checked<void> => {
-  const shared = Object.keys(Settings.sharingDeclarations).find((name) =>
-    Object.hasOwn(given, name) && !Object.hasOwn(declarations, name)
-  )
+/** Rejects names that are not options of NutritionAdvisor, and those of a shared token if the client doesn't share it. */
+export const checkNames = (given: object, isShared: boolean): Checked<void> => {
+  const unused = isShared ? [] : Object.keys(Settings.sharingDeclarations).filter((name) => Object.hasOwn(given, name))
   return Either.andThen(
     rejectUnknown(given, Settings.sharedClientDeclarations),
-    check(`${shared}`, [shared === undefined, "is only used with sharedTokenCache"])
+    check(`${unused[0]}`, [unused.length === 0, "is only used with sharedTokenCache"])
   )
 }
 
@@ -52,13 +52,10 @@ const read = <O extends Options, S>(
   declarations: Declarations<O>,
   parse: (options: O) => Checked<S>
 ) =>
-  Effect.zipRight(
-    checkNames(given, declarations),
-    Environment.makeFrom(
-      configsOf<O>(given),
-      Environment.withSetVariables(declarations),
-      (options) => Effect.suspend(() => parse(options))
-    )
+  Environment.makeFrom(
+    configsOf(given, declarations),
+    Environment.withSetVariables(declarations),
+    (options: O) => Effect.suspend(() => parse(options))
   )
 
 /** The settings of a client that doesn't share its token. */
