@@ -116,6 +116,14 @@ it("createClient: options can be getters of a class", async () => {
   expect(await world.run(({ counters }) => counters)).toMatchObject({ exchanges: 1, searches: 1 })
 })
 
+it("createClient: the first calls are sent in their order", async () => {
+  await using world = simulatedClient()
+  const terms = ["oats", "rice", "peas", "figs"]
+  await Promise.all(terms.map((term) => world.advisor.search(term)))
+  const sent = (await world.run(({ requests }) => requests)).filter(({ operation }) => operation === "search")
+  expect(sent.map(({ query }) => query)).toEqual(terms.map((term) => `term=${term}`))
+})
+
 it("createClient: with `throttle: true`, searches wait after a 429", async () => {
   await using world = simulatedClient({ throttle: true })
   await world.run(({ respondNext }) => respondNext("search", { status: 429, headers: { "retry-after": "60" } }))

@@ -1,5 +1,6 @@
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -63,11 +64,13 @@ const forkOver = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
 export type BuildServices = Effect.Effect<Context.Context<NutritionAdvisor>, unknown, Scope.Scope>
 
 /**
- * Forks calls that wait for the services. The first call starts to build them, in a fiber of the scope: it may end while others still wait.
- * This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
+ * Forks calls that wait for the services, and then continue in their order. The first call starts to build them, in a fiber of the scope: it
+ * may end while others still wait. This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
  */
 const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (fork: Fork) => void): Fork => {
-  let building: Fiber.RuntimeFiber<Runtime.Runtime<NutritionAdvisor>, unknown> | undefined
+  // A fiber would resume its observers in the reverse order.
+  const services = Deferred.unsafeMake<Runtime.Runtime<NutritionAdvisor>, unknown>(FiberId.none)
+  let isStarted = false
 
   const build = Effect.gen(function*() {
     const built = yield* Effect.provide(Effect.runtime<NutritionAdvisor>(), yield* buildServices)
@@ -75,9 +78,13 @@ const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (f
     return built
   })
 
-  const start = Effect.map(Effect.forkIn(Scope.extend(build, scope), scope), (fiber) => building = fiber)
+  const start = Effect.suspend(() => {
+    if (isStarted) return Effect.void
+    isStarted = true
+    return Effect.forkIn(Effect.intoDeferred(Scope.extend(build, scope), services), scope)
+  })
 
-  const wait = Effect.flatMap(Effect.suspend(() => building ? Effect.succeed(building) : start), Fiber.join)
+  const wait = Effect.zipRight(start, Deferred.await(services))
 
   return (call, operation, timeout) =>
     Effect.runFork(limit(Effect.flatMap(wait, (built) => Effect.provide(call, built)), operation, timeout))
