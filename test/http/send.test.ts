@@ -88,6 +88,15 @@ describe("HTTP response", () => {
     expect(status).toBe(403)
   })
 
+  test.each(["UND_ERR_REQ_RETRY", "UND_ERR_RESPONSE"])(
+    "the error %s of an interceptor of undici counts as the response that it describes",
+    function*(code) {
+      const headers = { "retry-after": "7" }
+      const error = Object.assign(new Error("secret"), { code, statusCode: 429, headers })
+      expect(yield* send(failing(error))).toMatchObject({ status: 429, headers })
+    }
+  )
+
   test("no timer is left after a response", function*() {
     const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
     yield* Send.interruptible(Send.make(responding(() => new Response()), timeouts))(request, "search", limits)
@@ -101,6 +110,8 @@ const failing = (cause: unknown) =>
 const withCode = (code: string) => new TypeError("secret", { cause: Object.assign(new Error("secret"), { code }) })
 
 const undiciTimeout = "UND_ERR_HEADERS_TIMEOUT"
+
+const undiciRetry = "UND_ERR_REQ_RETRY"
 
 const handshakeFailure = "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"
 
@@ -121,6 +132,11 @@ describe("HTTP request without a response", () => {
     ["a blocked port", failing({ cause: new Error("bad port") }), { reason: "Connection", code: "BAD_PORT" }],
     ["no cause", failing(undefined), { reason: "Connection" }],
     ["a circular cause", failing(circular), { reason: "Connection" }],
+    [
+      "a download that undici could not resume",
+      failing(Object.assign(withCode("x"), { code: undiciRetry, statusCode: 206 })),
+      { reason: "Connection", code: undiciRetry }
+    ],
     ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }],
     ["an interruption", HttpClient.make(() => Effect.interrupt), { reason: "Connection" }]
   ])(

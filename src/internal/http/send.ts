@@ -50,22 +50,30 @@ const tooLarge = (operation: Operation, status: number) =>
 /** The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is kept. */
 const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
 
+type ErrorFields = Readonly<Record<string, unknown>>
+
+/** Returns what `find` finds first in the chain of causes, including the errors of an AggregateError. */
+const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undefined, depth = 5): A | undefined => {
+  if (!Predicate.isRecord(error) || depth === 0) return undefined
+  const inside = Array.isArray(error.errors) ? error.errors : []
+  return find(error) ??
+    [...inside, error.cause].map((inner) => findInCauses(inner, find, depth - 1)).find(Predicate.isNotUndefined)
+}
+
 /** Returns the code of an error. If fetch rejects a request because of its port, the error has a message and no code. */
-const ownCodeOf = ({ code, message }: { readonly code?: unknown; readonly message?: unknown }) => {
+const codeOf = ({ code, message }: ErrorFields) => {
   if (typeof code === "string" && knownCode.test(code)) return code
   return message === "bad port" ? badPort : undefined
 }
 
-/** Returns the first known code in the chain of causes, including the errors of an AggregateError. */
-const codeOf = (error: unknown, depth = 5): string | undefined => {
-  if (!Predicate.isRecord(error) || depth === 0) return undefined
-  const inside = Array.isArray(error.errors) ? error.errors : []
-  return ownCodeOf(error) ??
-    [...inside, error.cause].map((inner) => codeOf(inner, depth - 1)).find(Predicate.isNotUndefined)
-}
+/** undici's interceptors `retry` and `responseError` replace an error response by an error. Returns that response, without its body. */
+const replacedResponse = ({ code, headers, statusCode: status }: ErrorFields): BufferedResponse | undefined =>
+  /^UND_ERR_(REQ_RETRY|RESPONSE)$/.test(`${code}`) && typeof status === "number" && status >= 400
+    ? { status, headers: { ...headers as BufferedResponse["headers"] }, body: new Uint8Array(0), isWhole: true }
+    : undefined
 
 const sendErrorOf = (cause: unknown, status: number | undefined, operation: Operation): SendError => {
-  const code = codeOf(cause)
+  const code = findInCauses(cause, codeOf)
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) return tooLarge(operation, status)
   const reason = reasonOf(code ?? "", status !== undefined)
   return new TransportError({ operation, reason, ...code !== undefined && { code } })
@@ -110,6 +118,8 @@ class PendingRequest extends Timed implements Receiver {
   }
 
   onFailure(cause: unknown, status?: number) {
+    const response = findInCauses(cause, replacedResponse)
+    if (response !== undefined) return this.onResponse(response)
     this.settle(Effect.fail(sendErrorOf(cause, status, this.operation)))
   }
 

@@ -131,6 +131,17 @@ describe.each(ways)("UndiciClient: search $name over a custom dispatcher", ({ th
     expect(elsewhere.requests.length).toBe(0)
   })
 
+  testLive.each(
+    [
+      ["retry", interceptors.retry({ maxRetries: 1, minTimeout: 1 })],
+      ["responseError", interceptors.responseError()]
+    ] as const
+  )("undici's interceptor %s doesn't hide a 429 and its Retry-After", function*([, interceptor]) {
+    const wire = yield* serve(replying("", { "retry-after": "1" }, 429))
+    expect(yield* searchOver((yield* agent).compose(interceptor), wire.origin))
+      .toMatchObject({ _tag: "TooManyRequests", retryAfter: 1 })
+  })
+
   testLive("a dispatcher that throws fails the search with TransportError", function*() {
     const throwing = new MockAgent().compose(() => () => {
       throw new Error("secret")
