@@ -361,6 +361,11 @@ describe("warning about a second layer for the same key", () => {
     expect((yield* warningsOf(Effect.repeatN(build("warned-of-once"), 9))).length).toBe(1)
   })
 
+  buildingTest("the warning is logged once, even if other layers are opened and closed beside the first", function*() {
+    const other = Effect.scoped(build("long-lived"))
+    expect((yield* warningsOf(Effect.zipLeft(build("long-lived"), Effect.repeatN(other, 4)))).length).toBe(1)
+  })
+
   const builtShared = Effect.provide(
     Layer.build(NutritionAdvisor.layerShared({ ...settings, baseUrl: "https://service.example" })),
     SharedTokenCache.layerMemory

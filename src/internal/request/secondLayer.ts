@@ -14,26 +14,31 @@ const isSimulated = ({ baseUrl }: Settings.ExchangeSettings) => baseUrl.origin.e
 const hashOf = (settings: Settings.ExchangeSettings) =>
   Hash.combine(Hash.hash(settings.licenseKey))(Hash.array(Settings.tokenIdentityOf(settings)))
 
+interface OpenLayers {
+  count: number
+  hasWarned: boolean
+}
+
+/**
+ * The layers that are open for the same settings. Only a count of the whole process can see a second layer that another part of the program
+ * has built: the two share no scope and no context.
+ */
+const open = new Map<number, OpenLayers>()
+
 /** Logs a warning if a second layer is open for the same key, for example because a service builds the layer for each call. */
 export const warnAboutSecondLayer = (settings: Settings.ExchangeSettings): Effect.Effect<void, never, Scope.Scope> => {
   if (isSimulated(settings)) return Effect.void
   const identity = hashOf(settings)
-  return Effect.zipRight(onClose(count(identity, -1)), count(identity, 1)).pipe(
-    Effect.uninterruptible,
-    Effect.flatMap((opened) => opened === 2 ? Effect.logWarning(warning) : Effect.void)
-  )
+  return Effect.uninterruptible(Effect.suspend(() => {
+    const layers = open.get(identity) ?? { count: 0, hasWarned: false }
+    open.set(identity, layers)
+    layers.count += 1
+    const close = Effect.sync(() => {
+      layers.count -= 1
+      if (layers.count === 0) open.delete(identity)
+    })
+    if (layers.count === 1 || layers.hasWarned) return onClose(close)
+    layers.hasWarned = true
+    return Effect.zipRight(onClose(close), Effect.logWarning(warning))
+  }))
 }
-
-/**
- * How many layers are open for the same settings. Only a count of the whole process can see a second layer that another part of the
- * program has built: the two share no scope and no context.
- */
-const open = new Map<number, number>()
-
-const count = (identity: number, change: number) =>
-  Effect.sync(() => {
-    const opened = (open.get(identity) ?? 0) + change
-    if (opened > 0) open.set(identity, opened)
-    else open.delete(identity)
-    return opened
-  })
