@@ -64,7 +64,7 @@ export const requestEnded = (
 export const createSeries = oncePerProcess(() => {
   rejections.createSeries()
   for (const operation of ["search", "request"] as const) {
-    for (const outcome of ["Success", "Interrupted", ...errorTags] as const) {
+    for (const outcome of ["Success", "Interrupted", "Defect", ...errorTags] as const) {
       requests({ operation, outcome, at: "request" })(0)
     }
     for (const outcome of errorTags) requests({ operation, outcome, at: "exchange" })(0)

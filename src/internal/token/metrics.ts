@@ -29,6 +29,6 @@ export const tokenExpires = (epochMillis: number): void => setExpiry(epochMillis
 export const createSeries = oncePerProcess(() => {
   for (const reason of reasons) {
     for (const outcome of outcomes) exchanges({ reason, outcome, error: "none" })(0)
-    for (const error of errorTags) exchanges({ reason, outcome: "failed", error })(0)
+    for (const error of [...errorTags, "Defect"] as const) exchanges({ reason, outcome: "failed", error })(0)
   }
 })

@@ -39,13 +39,13 @@ const tags = NutritionAdvisorError.errors.map(({ _tag }) => _tag)
 const initial: Readonly<Record<string, ReadonlyArray<Labels>>> = {
   token_exchanges_total: ["missing", "refresh", "rejection"].flatMap((reason) => [
     ...["issued", "unchanged"].map((outcome) => ({ reason, outcome, error: "none" })),
-    ...tags.map((error) => ({ reason, outcome: "failed", error }))
+    ...[...tags, "Defect"].map((error) => ({ reason, outcome: "failed", error }))
   ]),
   rejections_total: [...Object.keys(forbiddenCalls), "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"].map((
     outcome
   ) => ({ outcome })),
   requests_total: ["search", "request"].flatMap((operation) => [
-    ...["Success", "Interrupted", ...tags].map((outcome) => ({ operation, outcome, at: "request" })),
+    ...["Success", "Interrupted", "Defect", ...tags].map((outcome) => ({ operation, outcome, at: "request" })),
     ...tags.map((outcome) => ({ operation, outcome, at: "exchange" }))
   ]),
   shared_tokens_total: ["HandedOver", "Exchanged", "ExchangedAlone"].map((outcome) => ({ outcome })),
