@@ -106,8 +106,9 @@ const build = (
   Effect.flatMap(Effect.suspend(() => Settings.parseClient(options)), Client.fromSettings)
 
 /**
- * A layer with a client that uses the TokenProvider in the context, for example your own, or a test double. Options of the exchange are
- * ignored. Fails with `ConfigurationError` if an option is invalid.
+ * A layer with a client that uses the TokenProvider in the context, for example your own, or a test double. The layer isn't memoized: each
+ * TokenProvider that is provided to it gets its own client. Options of the exchange are ignored. Fails with `ConfigurationError` if an
+ * option is invalid.
  *
  * @since 1.0.0
  * @category layers
@@ -115,10 +116,10 @@ const build = (
 export const layerWithoutTokens = (
   options: Pick<Options, "baseUrl"> & Partial<Options>
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
-  Layer.scopedContext(Effect.gen(function*() {
+  Layer.fresh(Layer.scopedContext(Effect.gen(function*() {
     const settings = yield* Settings.parseData(options)
     return yield* Client.fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
-  }))
+  })))
 
 /**
  * A layer with the client and its TokenProvider. The token is kept in memory. Build the layer once per process, since each build fetches

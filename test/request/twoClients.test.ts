@@ -21,10 +21,20 @@ const composed: Composition = (options) =>
     Layer.provide([TokenIssuer.layer(options), TokenStore.layer])
   )
 
+const withoutTokens = NutritionAdvisor.layerWithoutTokens({ baseUrl: Simulator.baseUrl })
+
+/** The same layer for each client, with other tokens. */
+const overOneLayer: Composition = (options) =>
+  withoutTokens.pipe(
+    Layer.provide(TokenProvider.layer()),
+    Layer.provide([TokenIssuer.layer(options), TokenStore.layer])
+  )
+
 const compositions: ReadonlyArray<readonly [name: string, Composition]> = [
   ["layer", layer],
   ["layerShared", layerShared],
-  ["layerWithoutTokens", composed]
+  ["layerWithoutTokens", composed],
+  ["one value of layerWithoutTokens", overOneLayer]
 ]
 
 /** The license key of each tenant. */
