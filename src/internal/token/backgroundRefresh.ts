@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
@@ -22,10 +23,13 @@ const shortestScheduledLife = 20_000
 
 const isScheduled = ({ expiresAt, receivedAt }: Token) => expiresAt - receivedAt >= shortestScheduledLife
 
-/** The token of a check, and the delay until the next one, in milliseconds. */
+/** The token of a check, and what follows. Both delays are in milliseconds. */
 interface Check {
   readonly token: Token
+  /** The delay until the next check. */
   readonly delay: number
+  /** The delay from the start of the window to the refresh. It is random, because replicas may have tokens with the same window. */
+  readonly lag: number
 }
 
 /**
@@ -41,19 +45,28 @@ export const make = (options: Options): Effect.Effect<(token: Token) => void, ne
     /** The last check, unless callers got another token since. */
     let last: Check | undefined
 
-    const isFresh = (token: Token) => AccessToken.stateAt(token, clock.unsafeCurrentTimeMillis(), policy) === "fresh"
+    const now = () => clock.unsafeCurrentTimeMillis()
+
+    /** How long the refresh of a token has to wait, in milliseconds. A token from the future is refreshed at once. */
+    const untilRefresh = ({ lag, token }: Check) =>
+      token.receivedAt > now() ? 0 : token.expiresAt - AccessToken.windowOf(token, policy) + lag - now()
+
+    const untilNext = (check: Check) => {
+      const millis = untilRefresh(check)
+      return millis > 0 ? Math.min(millis, check.delay) : check.delay
+    }
 
     const check = Effect.gen(function*() {
       const token = Option.getOrUndefined(Option.filter(yield* current, isScheduled))
-      if (token !== undefined && !isFresh(token)) yield* refresh(token)
+      if (token !== undefined && AccessToken.stateAt(token, now(), policy) !== "fresh") yield* refresh(token)
       const delay = yield* untilNextCheck(token === undefined ? longestPause : pauseOf(token, policy))
-      last = token && { token, delay }
-      wakeAfter(delay, wakeUp)
+      last = token && { token, delay, lag: delay * (yield* Random.next) }
+      wakeAfter(last === undefined ? delay : untilNext(last), wakeUp)
     })
 
-    /** As long as the token that was checked last is fresh, no fiber is needed: a process may have thousands of idle clients. */
+    /** Until the refresh is due, no fiber is needed: a process may have thousands of idle clients. */
     const wakeUp = () => {
-      if (last !== undefined && isFresh(last.token)) wakeAfter(last.delay, wakeUp)
+      if (last !== undefined && untilRefresh(last) > 0) wakeAfter(untilNext(last), wakeUp)
       else run(check)
     }
 
