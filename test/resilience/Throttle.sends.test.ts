@@ -73,13 +73,6 @@ test("Throttle: requests that wait for a token are sent in the order of their ca
   expect(terms).toEqual(Array.from({ length: 20 }, (_, index) => `term=food%20${index}`))
 })
 
-test("Throttle: a single request that waited for the first token doesn't wait for the rate", function*(simulator) {
-  yield* simulator.setLatency("token", 1_000)
-  const fibers = yield* searches(1)
-  yield* pass(1_000)
-  expect(succeeded(fibers)).toBe(1)
-}, over(throttle({ rate: { limit: 1, interval: "1 minute" } })))
-
 test("Throttle: a hold that begins during a renewal applies to the retry", function*(simulator) {
   yield* NutritionAdvisor.search("first")
   yield* simulator.setLatency("search", 200)
