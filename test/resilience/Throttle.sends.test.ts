@@ -1,7 +1,7 @@
 /** Throttle around the real client and the simulator, which sees when each request arrives. */
 import { expect } from "@effect/vitest"
 import { Effect, Exit, type Fiber, Layer, TestClock } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
+import { NutritionAdvisor, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
@@ -72,20 +72,6 @@ test("Throttle: requests that wait for a token are sent in the order of their ca
   const terms = (yield* simulator.requests).flatMap(({ operation, query }) => operation === "search" ? [query] : [])
   expect(terms).toEqual(Array.from({ length: 20 }, (_, index) => `term=food%20${index}`))
 })
-
-test("Throttle: a hold that begins during a renewal applies to the retry", function*(simulator) {
-  yield* NutritionAdvisor.search("first")
-  yield* simulator.setLatency("search", 200)
-  yield* simulator.setLatency("token", 500)
-  yield* simulator.respondNext("search", { status: 429, headers: { "retry-after": "7" } }, { status: 403 })
-  yield* search(1)
-  const renewing = yield* search(2)
-  yield* pass(800)
-  expect(renewing.unsafePoll()).toEqual(
-    Exit.fail(new NutritionAdvisorError.TooManyRequests({ operation: "search", retryAfter: 6.5 }))
-  )
-  expect(yield* searchTimes).toHaveLength(3)
-}, over(Throttle.layer()))
 
 test("Throttle: a request whose token expires during a hold is sent with a new token", function*(simulator) {
   yield* simulator.setTokenLifetime(600)
