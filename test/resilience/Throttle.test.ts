@@ -49,8 +49,6 @@ const termsOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ what }) =
 const timesOf = (double: AdvisorDouble.AdvisorDouble, world: AdvisorWorld) =>
   double.sent.map(({ at }) => at - (world.time.clock.unsafeCurrentTimeMillis() - world.now))
 
-const both = ["fail", "wait"] as const
-
 /** Steps are terms to search for and milliseconds to wait. `left` is the retryAfter of the next search, in seconds. */
 it.each<readonly [title: string, latency: number, ReadonlyArray<string | number>, left: number]>([
   ["it lasts as long as Retry-After", 0, ["limit 30", 10_000], 20],
@@ -58,7 +56,8 @@ it.each<readonly [title: string, latency: number, ReadonlyArray<string | number>
   ["each 429 without Retry-After starts a hold of one second", 0, ["limit", 1_000, "limit", 1_000, "limit"], 1],
   ["the longest of several holds applies", 100, ["limit 5", 50, "limit 20", 10, "limit 1", 100], 19.99],
   ["a response to an earlier request does not end it", 0, ["slow", "limit 5", 9_999, "hang", 1], 4.999],
-  ["a 429 for an earlier request starts it again", 0, ["overdue", "limit 5", 5_000, "second", 1_000], 59.5]
+  ["a 429 for an earlier request starts it again", 0, ["overdue", "limit 5", 5_000, "second", 1_000], 59.5],
+  ["a 429 for the probe after it starts it again", 0, ["limit 5", 5_000, "limit 7"], 7]
 ])("Throttle hold: %s", (_, latency, steps, left) => {
   const world = worldOver(byTerm(latency))
   for (const step of steps) {
@@ -144,21 +143,6 @@ it.each([
   for (const term of ["first", "second", "third"]) world.search(term)
   expect(termsOf(double)).toEqual(["limit 5", "first", "second", "third"])
 })
-
-it.each(both)(
-  "Throttle probe after a hold: a 429 starts the hold again, with onTooManyRequests: %j",
-  (onTooManyRequests) => {
-    const { double, world } = afterHold(onTooManyRequests)
-    const first = world.search("limit 7")
-    const second = world.search("oats")
-    expect(outcomeOf(first)).toEqual(tooMany(7))
-    expect(outcomeOf(second)).toEqual(onTooManyRequests === "fail" ? heldBack(7) : "waits")
-    world.pass(6_999)
-    expect(double.sent).toHaveLength(2)
-    world.pass(1)
-    expect(double.sent).toHaveLength(onTooManyRequests === "fail" ? 2 : 3)
-  }
-)
 
 it("Throttle: a request that waits for the response to the probe fails after maxWait", () => {
   const world = worldOver(byTerm(), { onTooManyRequests: "wait", maxWait: "3 seconds" })
