@@ -49,12 +49,6 @@ const timesOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ at }) => 
 
 const failureOf = (exit: Exit.Exit<unknown, unknown>) => Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
 
-test("RequestRetry: after two failures, the search returns the payload of the third request", function*() {
-  const double = AdvisorDouble.responding(unavailable(), unavailable(), payload)
-  expect(yield* endedOver(double, search)).toEqual(Exit.succeed({ results: ["oats"] }))
-  expect(double.sent.map(({ what }) => what)).toEqual(["oats", "oats", "oats"])
-})
-
 test("RequestRetry: if every request fails, the search fails with the last error", function*() {
   const double = AdvisorDouble.responding(unavailable(), cutOff("Timeout"), cutOff("Aborted"), payload)
   const exit = yield* endedOver(double, search)
