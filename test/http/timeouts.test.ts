@@ -78,12 +78,4 @@ describe("timeouts", () => {
     yield* Effect.promise(() => vi.advanceTimersByTimeAsync(31_000))
     expect(seen).toEqual([1])
   })
-
-  test("closing the scope expires all pending and later requests", function*() {
-    const seen: Array<number> = []
-    const timeouts = yield* Effect.scoped(Effect.tap(make, (timeouts) => timeouts.add(new Noted(1, seen))))
-    timeouts.add(new Noted(2, seen))
-    yield* Time.pass("1 minute")
-    expect(seen).toEqual([-1, -2])
-  })
 })
