@@ -56,12 +56,6 @@ test("RequestRetry: if every request fails, the search fails with the last error
   expect(double.sent).toHaveLength(3)
 })
 
-test.each([0, 1, 5])("RequestRetry: `times` limits the retries of a search to %i", function*(times) {
-  const double = AdvisorDouble.responding(unavailable())
-  yield* endedOver(double, search, { times })
-  expect(double.sent).toHaveLength(times + 1)
-})
-
 test.each([
   new BadRequest({ operation: "search", status: 400 }),
   new TooManyRequests({ operation: "search", status: 429, retryAfter: 1 }),
