@@ -128,15 +128,6 @@ describe("layerConfig", () => {
 })
 
 describe("ConfigurationError of a rejected setting", () => {
-  test("the error names the variable and the rule", function*() {
-    const error = yield* Effect.flip(built(configured({ NUTRITION_ADVISOR_LICENSE_KEY: "demo-key-7f3a\n" })))
-    expect(error).toMatchObject({
-      field: "licenseKey",
-      variable: "NUTRITION_ADVISOR_LICENSE_KEY",
-      message: "The setting licenseKey (NUTRITION_ADVISOR_LICENSE_KEY) starts or ends with white space or a line break."
-    })
-  })
-
   test.each<readonly [string, string]>([
     ["NUTRITION_ADVISOR_BASE_URL", "http://service.example"],
     ["NUTRITION_ADVISOR_TOKEN_ROUTE", "demo-key-9e1b"],
