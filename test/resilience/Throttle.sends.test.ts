@@ -42,16 +42,6 @@ const stack = throttle().pipe(
   Layer.provide(Throttle.layer())
 )
 
-test("Throttle over other layers: requests that wait for the first token obey the rate", function*(simulator) {
-  yield* simulator.setLatency("token", "1 second")
-  const fibers = yield* searches(30)
-  yield* pass(2_500)
-  const times = yield* searchTimes
-  expect(succeeded(fibers)).toBe(30)
-  expect(times).toHaveLength(30)
-  expect(most(times)).toBeLessThanOrEqual(rate.limit)
-}, over(stack))
-
 test("Throttle over other layers: the retry after a renewal counts against the rate", function*(simulator) {
   yield* NutritionAdvisor.search("first")
   yield* simulator.setLatency("search", 200)
