@@ -95,15 +95,6 @@ it.each([
   expect(termsOf(double)).toEqual(["limit 5", "first", "second"])
 })
 
-it("Throttle probe after a hold: after 5 s without a response, the next request is sent", () => {
-  const { double, world } = afterHold("wait")
-  for (const term of ["hang", "slow", "third"]) world.search(term)
-  world.pass(4_999)
-  expect(termsOf(double)).toEqual(["limit 5", "hang"])
-  world.pass(1)
-  expect(termsOf(double)).toEqual(["limit 5", "hang", "slow"])
-})
-
 it("Throttle probe after a hold: if it is interrupted, the next request is sent at once", () => {
   const { double, world } = afterHold("wait")
   const first = world.search("hang")
