@@ -78,12 +78,6 @@ describe("layerConfig", () => {
     expect(String(error)).not.toContain(value)
   })
 
-  test("a ConfigError names the variable of a missing key", function*() {
-    const layer = configuredOnly({ NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl })
-    expect(yield* Effect.flip(built(layer)))
-      .toHaveProperty("message", expect.stringContaining("NUTRITION_ADVISOR_LICENSE_KEY"))
-  })
-
   test("ConfigurationError: one error names all variables that are missing", function*() {
     expect(asConfigurationError(yield* Effect.flip(built(configuredOnly({}))))).toMatchObject({
       _tag: "ConfigurationError",
