@@ -4,7 +4,6 @@ import { expect } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { version } from "../../src/internal/settings/version.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requests } from "../support/doubles/simulator.js"
@@ -76,13 +75,6 @@ const userAgents = Effect.map(
   requests,
   (all) => all.map(({ headers, operation }) => [operation, headers["user-agent"]])
 )
-
-test("User-Agent: by default, each request has the name and version of the package", function*({ httpClient, search }) {
-  yield* search("oats")
-  yield* httpClient.post("/v2/x")
-  const userAgent = `effect-nutrition-advisor/${version}`
-  expect(yield* userAgents).toEqual(["token", "search", "request"].map((operation) => [operation, userAgent]))
-})
 
 test("User-Agent: a header of the call overrides the setting", function*({ httpClient, search }) {
   yield* search("oats", { headers: { "User-Agent": "mine/1" } })
