@@ -133,11 +133,6 @@ describe("ConfigurationError of a rejected setting", () => {
     expect(yield* Effect.flip(built(configured({ [variable]: value })))).toMatchObject({ variable })
   })
 
-  test("the error names no variable if the option was set in code", function*() {
-    const layer = configured({ NUTRITION_ADVISOR_USER_AGENT: "shop/2" }, { userAgent: Config.succeed("shöp") })
-    expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
-  })
-
   test("the error names no variable if all settings are in one Config", function*() {
     const layer = configured({}, Config.succeed({ baseUrl: "service.example", licenseKey: Simulator.licenseKey }))
     expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
