@@ -107,11 +107,6 @@ describe("layerConfig", () => {
     ])
   }, configured(other, { userAgent: Config.succeed("given/1"), tokenRoute: none.tokenRoute }))
 
-  test("the variable of a given option is not needed", function*() {
-    const values = { NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl, SHOP_KEY: "demo-key-7f3a" }
-    yield* built(configuredOnly(values, { licenseKey: Config.redacted("SHOP_KEY") }))
-  })
-
   const whole = Config.succeed({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
 
   test("no variable is read if one Config has all settings", function*() {
