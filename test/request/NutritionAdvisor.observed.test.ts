@@ -44,16 +44,6 @@ test.each<readonly [title: string, response: Simulator.Reply, call: typeof searc
   expect(yield* Effect.flip(call)).toMatchObject({ ...expected, headers: shown })
 })
 
-test("observeHeaders: after a renewal, the error has the header of the second response", function*() {
-  yield* respondNext(
-    "search",
-    { status: 403, headers: { "x-request-id": "request-1" } },
-    { status: 403, headers: { "x-request-id": "request-2" } }
-  )
-  const error = yield* Effect.flip(search)
-  expect([error._tag, headersOf(error)]).toEqual(["Forbidden", { "x-request-id": "request-2" }])
-})
-
 test("observeHeaders: an empty or missing header is left out", function*() {
   yield* respondNext("search", { status: 500, headers: { "x-request-id": "request-1", "x-trace": "" } })
   expect(headersOf(yield* Effect.flip(search))).toEqual(shown)
