@@ -3,7 +3,6 @@ import { HttpBody, HttpClientRequest } from "@effect/platform"
 import { expect } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requests } from "../support/doubles/simulator.js"
@@ -44,22 +43,6 @@ test.each([
   yield* Effect.exit(httpClient.get("/v2/x", { headers }))
   expect((yield* sent).map((all) => [all[name], all["x-request-id"]])).toEqual(Array(2).fill([undefined, "1"]))
 })
-
-test.each([["x-name", "two\r\nlines"], ["x-name", "größer 🥑"], ["two words", "1"]])(
-  "headers: a request with an invalid header is not sent: %s %j",
-  function*([name = "", value], { httpClient, search }) {
-    const headers = { [name]: value }
-    const errors = [
-      yield* Effect.flip(search("oats", { headers })),
-      yield* Effect.flip(httpClient.get("/v2/x", { headers }))
-    ]
-    expect(errors).toMatchObject([
-      { _tag: "BadRequest", operation: "search" },
-      { _tag: "BadRequest", operation: "request" }
-    ])
-    yield* Simulator.expectExchanges(0)
-  }
-)
 
 test.each<readonly [string, HttpBody.HttpBody, string]>([
   ["the length of a string", HttpBody.text("oats"), "4"],
