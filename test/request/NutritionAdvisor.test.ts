@@ -303,13 +303,6 @@ describe("layerWithoutTokens", () => {
     )
   )
 
-  withoutTokens("the token and identifier come from the TokenProvider in the context", function*() {
-    yield* respondNext("search", { status: 200, body: {} })
-    yield* NutritionAdvisor.search("apple")
-    expect((yield* counters).exchanges).toBe(0)
-    expect((yield* requestsOf("search")).map(tokenHeadersOf)).toEqual([["Bearer own-token", "own-id"]])
-  })
-
   withoutTokens(
     "a request is sent at most three times, even if each renewal returns a peer's rejected token",
     function*() {
