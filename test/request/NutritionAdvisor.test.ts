@@ -291,27 +291,22 @@ buildingTest("NutritionAdvisor.layer: a layer provided in two places is one clie
   expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
 })
 
-describe("layerWithoutTokens", () => {
-  const token = AccessToken.make({ value: "own-token", serviceId: "own-id", receivedAt: 0, expiresAt: 3_600_000 })
-  const fromPeer = new AccessToken.AccessToken({ ...token, isFromPeer: true })
+const ownToken = AccessToken.make({ value: "own-token", serviceId: "own-id", receivedAt: 0, expiresAt: 3_600_000 })
 
-  const withoutTokens = arranged(
-    Effect.void,
-    NutritionAdvisor.layerWithoutTokens({ baseUrl: settings.baseUrl }).pipe(
-      Layer.provide(providerOf(token, fromPeer)),
-      Layer.provideMerge(Simulator.layerHttpClient())
-    )
-  )
+const tokenOfPeer = new AccessToken.AccessToken({ ...ownToken, isFromPeer: true })
 
-  withoutTokens(
-    "a request is sent at most three times, even if each renewal returns a peer's rejected token",
-    function*() {
-      yield* respondNext("search", rejected, rejected, rejected, { status: 200, body: {} })
-      const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
-      expect([error, yield* counters]).toMatchObject([{ reason: "RejectedAgain" }, { exchanges: 0, searches: 3 }])
-    }
+test(
+  "layerWithoutTokens: a request is sent at most three times, even if each renewal returns a peer's rejected token",
+  function*() {
+    yield* respondNext("search", rejected, rejected, rejected, { status: 200, body: {} })
+    const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
+    expect([error, yield* counters]).toMatchObject([{ reason: "RejectedAgain" }, { exchanges: 0, searches: 3 }])
+  },
+  NutritionAdvisor.layerWithoutTokens({ baseUrl: settings.baseUrl }).pipe(
+    Layer.provideMerge(providerOf(ownToken, tokenOfPeer)),
+    Layer.provideMerge(Simulator.layerHttpClient())
   )
-})
+)
 
 describe("warning about a second layer for the same key", () => {
   const build = (licenseKey: string, options?: Partial<NutritionAdvisor.Options>) =>
