@@ -140,11 +140,9 @@ describe("ConfigurationError of a rejected setting", () => {
   })
 })
 
-describe("layerSharedConfig", () => {
-  test.each<readonly [string, string, string]>([
-    ["NUTRITION_ADVISOR_LEASE", "5 seconds", "lease"],
-    ["NUTRITION_ADVISOR_CACHE_TIMEOUT", "0 seconds", "cacheTimeout"]
-  ])("layerSharedConfig reads %s", function*([name, value, field]) {
-    expect(yield* Effect.flip(built(shared({ [name]: value })))).toMatchObject({ _tag: "ConfigurationError", field })
-  })
+test.each<readonly [string, string, string]>([
+  ["NUTRITION_ADVISOR_LEASE", "5 seconds", "lease"],
+  ["NUTRITION_ADVISOR_CACHE_TIMEOUT", "0 seconds", "cacheTimeout"]
+])("layerSharedConfig reads %s", function*([name, value, field]) {
+  expect(yield* Effect.flip(built(shared({ [name]: value })))).toMatchObject({ _tag: "ConfigurationError", field })
 })

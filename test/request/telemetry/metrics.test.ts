@@ -57,21 +57,19 @@ const initial: Readonly<Record<string, ReadonlyArray<Labels>>> = {
 
 const wrappers = Layer.mergeAll(RequestRetry.layer(), Throttle.layer(), SearchCache.layer({ timeToLive: 1 }))
 
-describe("metrics: counter", () => {
-  test.each(Object.entries(initial))(
-    "each series starts at zero: %s",
-    function*([name, all]) {
-      yield* Effect.scoped(
-        Effect.provide(Effect.void, Layer.provide(wrappers, NutritionAdvisor.layerShared(settings)))
-      ).pipe(Effect.provide(SharedTokenCache.layerMemory))
-      const series = (yield* snapshot).filter(({ name: of }) => of === `nutrition_advisor_${name}`)
-      expect(series.map(({ labels }) => labels)).toEqual(expect.arrayContaining([...all]))
-      expect(series.map(({ labels }) => Object.keys(labels).sort())).toEqual(
-        series.map(() => Object.keys(all[0] ?? {}).sort())
-      )
-    }
-  )
-})
+test.each(Object.entries(initial))(
+  "metrics: each series of a counter starts at zero: %s",
+  function*([name, all]) {
+    yield* Effect.scoped(
+      Effect.provide(Effect.void, Layer.provide(wrappers, NutritionAdvisor.layerShared(settings)))
+    ).pipe(Effect.provide(SharedTokenCache.layerMemory))
+    const series = (yield* snapshot).filter(({ name: of }) => of === `nutrition_advisor_${name}`)
+    expect(series.map(({ labels }) => labels)).toEqual(expect.arrayContaining([...all]))
+    expect(series.map(({ labels }) => Object.keys(labels).sort())).toEqual(
+      series.map(() => Object.keys(all[0] ?? {}).sort())
+    )
+  }
+)
 
 const interrupted = Effect.gen(function*() {
   yield* setLatency("search", "1 minute")
@@ -128,24 +126,20 @@ describe("metrics: data request", () => {
   })
 })
 
-describe("metrics: rejection", () => {
-  test.each(Object.entries(forbiddenCalls))(
-    "a Forbidden is counted once with its reason, and the key is exchanged no more often than necessary: %s",
-    function*([reason, rejection], simulator) {
-      yield* arrange(simulator, rejection)
-      expect(yield* counterChanges(failures(rejection), "rejections_total")).toMatchObject({ [reason]: 1 })
-      expect((yield* simulator.counters).exchanges).toBe(rejection.exchanges)
-    }
-  )
-})
+test.each(Object.entries(forbiddenCalls))(
+  "metrics: a Forbidden is counted once with its reason, and the key is exchanged no more often than necessary: %s",
+  function*([reason, rejection], simulator) {
+    yield* arrange(simulator, rejection)
+    expect(yield* counterChanges(failures(rejection), "rejections_total")).toMatchObject({ [reason]: 1 })
+    expect((yield* simulator.counters).exchanges).toBe(rejection.exchanges)
+  }
+)
 
-describe("metrics: exchange", () => {
-  test("the Unix time at which the token expires is reported", function*({ setTokenLifetime }) {
-    yield* setTokenLifetime(4_000.5)
-    yield* NutritionAdvisor.search("rice")
-    const { expiresAt } = yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)
-    expect(yield* measured("token_expiry_timestamp_seconds")).toMatchObject({
-      value: Option.getOrThrow(expiresAt) / 1000
-    })
+test("metrics: the Unix time at which the token expires is reported", function*({ setTokenLifetime }) {
+  yield* setTokenLifetime(4_000.5)
+  yield* NutritionAdvisor.search("rice")
+  const { expiresAt } = yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)
+  expect(yield* measured("token_expiry_timestamp_seconds")).toMatchObject({
+    value: Option.getOrThrow(expiresAt) / 1000
   })
 })
