@@ -18,7 +18,6 @@ import {
   tokenHeadersOf
 } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
-import { statusesWithoutRejection } from "../support/tables/statuses.js"
 
 const test = arranged(Effect.void, advisor())
 
@@ -215,13 +214,6 @@ describe("rejected token", () => {
     expect(yield* Effect.flip(NutritionAdvisor.search("apple")))
       .toMatchObject({ reason: "CoolingDown", body: Redacted.make("further") })
   })
-})
-
-test.each(statusesWithoutRejection)("search: a response with status %d does not renew the token", function*([status]) {
-  yield* respondNext("search", { status })
-  yield* Effect.flip(NutritionAdvisor.search("apple"))
-  yield* NutritionAdvisor.search("apple")
-  expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
 })
 
 test("requestTimeout: it starts with the request, not with the wait for a token", function*() {

@@ -16,6 +16,3 @@ const statuses: Readonly<Record<ErrorOfResponse, ReadonlyArray<number>>> = {
 /** Each of these status codes with the error of a data request that gets it. */
 export const errorStatuses: ReadonlyArray<readonly [status: number, tag: string]> = Object.entries(statuses)
   .flatMap(([tag, all]) => all.map((status) => [status, tag] as const))
-
-/** The status codes that don't reject the token. */
-export const statusesWithoutRejection = errorStatuses.filter(([, tag]) => tag !== "Forbidden")
