@@ -49,21 +49,9 @@ describe("refresh: token that is expired on arrival", () => {
     yield* issuer.setLife(5_000)
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
-
-  withToken("only a few exchanges follow if the service keeps returning it", function*() {
-    yield* Time.set(marginStart)
-    yield* issuer.respondAlways(returned)
-    yield* Effect.repeatN(Effect.zipRight(Effect.exit(provider.get), Time.pass("100 millis")), 99)
-    expect((yield* issuer.calls) - 1).toBeLessThanOrEqual(20)
-  })
 })
 
 describe("refresh: Schedule", () => {
-  freshAtFirst("an idle process can refresh right at the start of the window", function*() {
-    yield* Time.pass(windowStart + 100)
-    expect((yield* issuer.starts).slice(1)).toEqual([windowStart])
-  })
-
   withIssuer("replicas that got their tokens at the same moment refresh them at different times", function*() {
     const replica = Effect.flatMap(TokenProvider.make(), ({ get }) => get)
     yield* issuer.setLife(Duration.toMillis("1 hour"))
@@ -135,16 +123,6 @@ describe("refresh: Schedule", () => {
     yield* Time.set(windowStart - 60_000)
     expect(reads).toBe(readAtFirst)
   })
-
-  withIssuer("the Schedule does not loop if the store keeps its stale token", function*() {
-    yield* Time.set(windowStart)
-    yield* issuer.setLatency("100 millis")
-    const stale = TokenStore.layerStatic(Issuer.token(9, 0, expiry))
-    const { get } = yield* Effect.provide(TokenProvider.make(), stale)
-    yield* get
-    yield* Time.pass("60 seconds")
-    expect(yield* issuer.calls).toBeLessThanOrEqual(7)
-  })
 })
 
 describe("refresh: service that returns the same token", () => {
@@ -156,33 +134,10 @@ describe("refresh: service that returns the same token", () => {
     expect(starts.map((at) => at - windowStart)).toEqual([0, 10_000, 20_000, 30_000, 40_000])
   })
 
-  withToken("the token stays in use, and the refresh does not count as failed", function*() {
-    yield* issuer.respondAlways(returned)
-    yield* refreshedByCaller
-    yield* Time.set(marginStart - 1)
-    expect([Issuer.valueOf(yield* provider.get), (yield* provider.status).lastFailure])
-      .toEqual([Issuer.secretOf(1), Option.none()])
-  })
-
   withToken("a later expiry in the response is accepted", function*() {
     yield* issuer.respondAlways(Issuer.issued(1, expiry))
     yield* refreshedByCaller
     expect((yield* provider.status).expiresAt).toEqual(Option.some(windowStart + expiry))
-  })
-
-  withToken("the window depends on the token's whole lifetime, not on the rest of it", function*() {
-    yield* issuer.respondAlways(Issuer.issued(1, 150_000))
-    yield* refreshedByCaller
-    yield* Time.set(windowStart + 150_000 - 105_000)
-    expect((yield* provider.status).state).toBe("stale")
-  })
-
-  withToken("another exchange starts at once if there is no usable token", function*() {
-    yield* issuer.respondNext(returned)
-    yield* Time.set(marginStart - 1)
-    yield* provider.get
-    yield* Time.pass("10 millis")
-    expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
   })
 })
 
