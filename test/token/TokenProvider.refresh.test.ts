@@ -155,7 +155,7 @@ describe("refresh: choice between two tokens", () => {
   withToken("a peer's token that expires later is kept", function*() {
     yield* issuer.setLatency("1 second")
     yield* Time.set(windowStart)
-    yield* provider.get
+    yield* Effect.zipRight(provider.get, Time.pass(0))
     yield* store.put(Issuer.token(9, windowStart, 5_000_000))
     yield* Time.pass("1 second")
     expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(9)))
