@@ -45,15 +45,6 @@ describe("wall clock that jumps forward, as after sleep mode", () => {
     yield* Time.pass(950_001)
     expect(yield* issuer.calls).toBe(3)
   })
-
-  onDemand("a jump forward and back costs one exchange per jump", function*({ clock, get, issuer }) {
-    clock.wallOffset += 2 * hour
-    yield* Effect.repeatN(get, 10)
-    yield* Time.pass("1 second")
-    clock.wallOffset -= 2 * hour
-    yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 20)
-    expect(yield* issuer.calls).toBe(3)
-  })
 })
 
 /** A running exchange of two callers, one second after it has started and something has happened `meanwhile`. */
@@ -125,19 +116,6 @@ describe("wall clock that is set during an exchange", () => {
         .toMatchObject([Option.none(), timedOut, 2])
     }
   )
-
-  test.each([hour, -60_000])("by %i ms: the length of the backoff does not change", function*(millis) {
-    const { clock, get, issuer } = yield* skewed({ background: false })
-    clock.wallOffset += hour
-    yield* issuer.respondAlways(Effect.fail(Issuer.unavailable))
-    yield* Effect.flip(get)
-    clock.wallOffset += millis
-    yield* Effect.flip(get)
-    const during = yield* issuer.calls
-    yield* Time.pass("1 second")
-    yield* Effect.flip(get)
-    expect([during, yield* issuer.calls]).toEqual([2, 3])
-  })
 })
 
 scheduled(
