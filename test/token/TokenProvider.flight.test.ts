@@ -1,6 +1,5 @@
 import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
-import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisorError, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -11,29 +10,12 @@ const { unavailable } = Issuer
 
 const closed = new NutritionAdvisorError.TransportError({ operation: "token", reason: "Closed" })
 
-const distinct = (tokens: ReadonlyArray<AccessToken.AccessToken>) => new Set(tokens).size
-
-withoutToken.each([13, 50])(
-  "TokenProvider: on a cold start, 500 concurrent callers share one exchange (operations before a fiber yields: %s)",
-  function*(operations) {
-    const tokens = yield* Effect.all(Effect.replicate(provider.get, 500), { concurrency: "unbounded" }).pipe(
-      Effect.withMaxOpsBeforeYield(operations)
-    )
-    expect([tokens.length, distinct(tokens), yield* issuer.calls]).toEqual([500, 1, 1])
-  }
-)
-
 describe("TokenProvider: a finished exchange", () => {
   withoutToken("no fiber is left, such as one that sleeps until the timeout", function*() {
     const before = yield* Time.fibers
     yield* provider.get
     yield* Time.pass(0)
     expect(yield* Time.fibers).toBe(before)
-  })
-
-  withoutToken("its token is not returned after the store has lost it", function*() {
-    yield* store.invalidate(yield* provider.get)
-    expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
   withoutToken("50 waiting callers fail after one exchange, each with its own error object", function*() {
