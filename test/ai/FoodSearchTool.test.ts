@@ -26,33 +26,8 @@ it("FoodSearchTool: it has a name, a title, a description and an input schema", 
   })
 })
 
-it("FoodSearchTool: the result is the payload of a search for the term", async () => {
-  const searched: Array<unknown> = []
-  const foods = FoodSearchTool.make({ search: async (term) => ({ ...payload, term: searched.push(term) }) })
-  expect(await foods.execute({ term: "oats" })).toEqual({ ...payload, term: 1 })
-  expect(searched).toEqual(["oats"])
-})
-
 it("FoodSearchTool: other fields of the input are ignored", async () => {
   expect(await found.execute({ term: "oats", limit: 3 })).toEqual(payload)
-})
-
-it("FoodSearchTool: the option `note` is part of the description and of each result", async () => {
-  const foods = FoodSearchTool.make({ search: async () => payload }, { note: "Per 100 g." })
-  expect(foods.description).toMatch(/ Per 100 g\.$/)
-  expect(await foods.execute({ term: "oats" })).toEqual({ note: "Per 100 g.", ...payload })
-})
-
-it("FoodSearchTool: the options `fields` and `maxResultBytes` limit the result", async () => {
-  const results = Array.from({ length: 500 }, (_, index) => ({ name: `food ${index}`, kcal: index, text: "x" }))
-  const foods = FoodSearchTool.make({ search: async () => ({ results }) }, {
-    fields: ["name"],
-    maxResultBytes: 1_024
-  })
-  const result = await foods.execute({ term: "oats" })
-  expect(JSON.stringify(result).length).toBeLessThanOrEqual(1_024)
-  expect(result["results"]).toEqual(expect.arrayContaining([{ name: "food 0" }]))
-  expect(result["note"]).toMatch(/^The result is too long: \d+ of 500 elements of results are shown\./)
 })
 
 it.each([[undefined], [null], [5], ["oats"], [[]], [["oats"]], [{}], [{ term: 5 }], [{ term: "" }], [{ term: " \n" }]])(
