@@ -94,20 +94,6 @@ test("sharing: on a cold start of five replicas, the metrics count one exchange 
 })
 
 describe("sharing: token in the cache", () => {
-  test("the token is that of the peer's exchange, with all of its fields", function*() {
-    const first = yield* settle(missing(yield* replica()))
-    yield* Time.pass("1 minute")
-    expect(yield* settle(missing(yield* replica()))).toEqual(fromPeer(first))
-  })
-
-  test("using the token costs one read and no exchange", function*({ cache, issuer }) {
-    yield* fromNewReplica
-    const before = (yield* cache.calls).length
-    yield* fromNewReplica
-    const calls = (yield* cache.calls).slice(before).map(({ operation }) => operation)
-    expect([calls, yield* issuer.calls]).toEqual([["read"], 1])
-  })
-
   test.each([[999, 1], [1_001, 2]] as const)(
     "a cached token received at 1,000 replaces only a token that was received earlier: %i",
     function*([receivedAt, exchanges], { issuer }) {
@@ -263,21 +249,6 @@ describe("sharing: lease", () => {
     yield* Cache.pass(100)
     clock.wallOffset = 60_000
     expect([Issuer.valueOf(yield* settle(Fiber.join(waiter))), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
-  })
-
-  test("a replica whose lease has expired doesn't overwrite the next owner's entry", function*({ cache, issuer }) {
-    yield* issuer.setLatency("6 seconds")
-    const slow = yield* Effect.fork(missing(yield* replica()))
-    yield* Cache.pass(1_000)
-    const shared = yield* SharedTokenCache.SharedTokenCache
-    for (const { args, name } of yield* cache.callsOf("lease")) yield* shared.release(name, String(args[0]))
-    yield* issuer.setLatency(0)
-    const next = yield* fromNewReplica
-    expect([next, Issuer.valueOf(yield* settle(Fiber.join(slow))), yield* fromNewReplica]).toEqual([
-      Issuer.secretOf(1),
-      Issuer.secretOf(2),
-      Issuer.secretOf(1)
-    ])
   })
 })
 
