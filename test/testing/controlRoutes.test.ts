@@ -66,12 +66,6 @@ test("simulator controls: `state` is empty once the tokens have expired and `rec
   expect(JSON.parse((yield* send("GET", "/simulator/state")).text)).toEqual({ tokens: [], faults: [] })
 })
 
-test("simulator controls: calls of the controls are neither counted nor recorded", function*({ counters, requests }) {
-  yield* send("POST", "/simulator/revoke")
-  yield* send("GET", "/simulator/nothing")
-  expect([yield* counters, yield* requests]).toEqual([none, []])
-})
-
 test("simulator controls: token-lifetime sets the lifetime of new tokens", function*() {
   yield* send("POST", "/simulator/token-lifetime?seconds=30.5")
   const { text } = yield* send("POST", exchangePath)
