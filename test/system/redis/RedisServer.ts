@@ -1,7 +1,7 @@
 /** Servers of Redis that a test starts on free ports, kills and freezes. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { Effect, Redacted, type Scope } from "effect"
+import { Effect, Redacted } from "effect"
 import { Redis } from "ioredis"
 import { describe } from "vitest"
 import { freePort } from "../../support/doubles/Wire.js"
@@ -9,20 +9,6 @@ import * as Program from "../Program.js"
 
 /** Tests that start servers. */
 export const describeWithRedis = describe.skipIf(Program.isMissing("redis-server", "REQUIRE_REDIS"))
-
-export interface RedisServer {
-  readonly port: number
-  readonly url: Redacted.Redacted<string>
-  /** Starts the server again on its port, empty, and waits until it responds. */
-  readonly start: Effect.Effect<void>
-  /** SIGKILL: the server ends without closing anything. */
-  readonly kill: Effect.Effect<void>
-  /** SIGSTOP: connections stay open, and no response arrives. */
-  readonly freeze: Effect.Effect<void>
-  readonly thaw: Effect.Effect<void>
-  /** A command over a connection of the test itself, such as `command("CONFIG", "SET", "maxmemory", "1mb")`. */
-  readonly command: (name: string, ...args: ReadonlyArray<string | number>) => Effect.Effect<unknown>
-}
 
 /** A client of ioredis, which is disconnected at the end of a scope. */
 export const opened = <
@@ -37,7 +23,7 @@ export const opened = <
     (client) => Effect.sync(() => client.disconnect())
   )
 
-export const make = (settings: ReadonlyArray<string> = []): Effect.Effect<RedisServer, never, Scope.Scope> =>
+export const make = (settings: ReadonlyArray<string> = []) =>
   Effect.gen(function*() {
     const port = yield* freePort
     const folder = yield* Program.folder
@@ -45,8 +31,6 @@ export const make = (settings: ReadonlyArray<string> = []): Effect.Effect<RedisS
       new Redis({ port, host: "127.0.0.1", lazyConnect: true, retryStrategy: () => 20 })
     )
     let child: ChildProcess | undefined
-
-    const command: RedisServer["command"] = (name, ...args) => Effect.promise(() => control.call(name, ...args))
 
     const start = Effect.promise(async () => {
       child = spawn(
@@ -75,10 +59,17 @@ export const make = (settings: ReadonlyArray<string> = []): Effect.Effect<RedisS
     return {
       port,
       url: Redacted.make(`redis://127.0.0.1:${port}`),
+      /** Starts the server again on its port, empty, and waits until it responds. */
       start,
+      /** SIGKILL: the server ends without closing anything. */
       kill,
+      /** SIGSTOP: connections stay open, and no response arrives. */
       freeze: Effect.sync(() => child?.kill("SIGSTOP")),
       thaw: Effect.sync(() => child?.kill("SIGCONT")),
-      command
+      /** A command over a connection of the test itself, such as `command("CONFIG", "SET", "maxmemory", "1mb")`. */
+      command: (name: string, ...args: ReadonlyArray<string | number>): Effect.Effect<unknown> =>
+        Effect.promise(() => control.call(name, ...args))
     }
   })
+
+export type RedisServer = Effect.Effect.Success<ReturnType<typeof make>>

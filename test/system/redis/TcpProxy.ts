@@ -1,20 +1,9 @@
 /** A TCP proxy in front of a server: it cuts connections, leads new ones to another server, and records every byte. */
 import { connect, createServer, type Socket } from "node:net"
-import { Effect, Redacted, type Scope } from "effect"
+import { Effect, Redacted } from "effect"
 import { listening } from "../../support/doubles/Wire.js"
 
-export interface TcpProxy {
-  readonly port: number
-  readonly url: Redacted.Redacted<string>
-  /** Whether commands reach the server, but their connection is cut before the response. */
-  readonly setCuttingResponses: (isCutting: boolean) => Effect.Effect<void>
-  /** New connections go to another port; open ones stay, as with the host name of a managed Redis. */
-  readonly setTarget: (port: number) => Effect.Effect<void>
-  /** Every byte that came to the proxy, from either side. */
-  readonly recorded: Effect.Effect<string>
-}
-
-export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope> =>
+export const make = (target: number) =>
   Effect.gen(function*() {
     const record: Array<Buffer> = []
     const state = { isCuttingResponses: false, target }
@@ -41,8 +30,11 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
     return {
       port,
       url: Redacted.make(`redis://127.0.0.1:${port}`),
-      setTarget: (target) => set({ target }),
-      setCuttingResponses: (isCuttingResponses) => set({ isCuttingResponses }),
+      /** New connections go to another port; open ones stay, as with the host name of a managed Redis. */
+      setTarget: (target: number) => set({ target }),
+      /** Whether commands reach the server, but their connection is cut before the response. */
+      setCuttingResponses: (isCuttingResponses: boolean) => set({ isCuttingResponses }),
+      /** Every byte that came to the proxy, from either side. */
       recorded: Effect.sync(() => Buffer.concat(record).toString("latin1"))
     }
   })

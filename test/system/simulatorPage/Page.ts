@@ -21,16 +21,7 @@ interface Look {
   readonly colorScheme?: "light" | "dark"
 }
 
-export interface Page extends WatchedSimulator.WatchedSimulator {
-  readonly page: BrowserPage
-  /** Errors of the page, and of its console. */
-  readonly complaints: ReadonlyArray<string>
-  /** What it asked for, by URL. */
-  readonly asked: ReadonlyArray<string>
-  /** The marks of the timeline, from left to right. */
-  readonly marks: Effect.Effect<Awaited<ReturnType<typeof marksOf>>>
-}
-
+/** The marks of the timeline, from left to right. */
 const marksOf = async (page: BrowserPage) => {
   const marks = await page.locator("#timeline .mark").evaluateAll((marks) =>
     marks.map((mark) => {
@@ -42,17 +33,16 @@ const marksOf = async (page: BrowserPage) => {
   return marks.sort((one, other) => one.x - other.x)
 }
 
-export const open = (
-  browser: Browser,
-  { colorScheme = "light", width = 1200 }: Look = {}
-): Effect.Effect<Page, never, Scope.Scope> =>
+export const open = (browser: Browser, { colorScheme = "light", width = 1200 }: Look = {}) =>
   Effect.gen(function*() {
     const simulator = yield* WatchedSimulator.start()
     const page = yield* Effect.acquireRelease(
       Effect.promise(() => browser.newPage({ colorScheme, viewport: { width, height: 900 } })),
       (page) => Effect.promise(() => page.close())
     )
+    /** Errors of the page, and of its console. */
     const complaints: Array<string> = []
+    /** What it asked for, by URL. */
     const asked: Array<string> = []
     page.on("console", (message) => {
       if (["error", "warning"].includes(message.type())) complaints.push(message.text())
@@ -63,3 +53,5 @@ export const open = (
     yield* Effect.promise(() => page.getByText("Live", { exact: true }).waitFor())
     return { ...simulator, page, complaints, asked, marks: Effect.promise(() => marksOf(page)) }
   })
+
+export type Page = Effect.Effect.Success<ReturnType<typeof open>>
