@@ -3,6 +3,8 @@ import { Effect, Layer, Logger, LogLevel } from "effect"
 import { NutritionAdvisor, type SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arrangedLive } from "../../support/doubles/arranged.js"
+import { type LogLine, recordingTo } from "../../support/doubles/logs.js"
+import { counters, revoke } from "../../support/doubles/simulator.js"
 
 /** A replica, and the warnings that it logs. */
 export const replica = (
@@ -10,11 +12,8 @@ export const replica = (
   options: Partial<NutritionAdvisor.SharedOptions> = {}
 ) =>
   Effect.gen(function*() {
-    const warnings: Array<string> = []
-    const logger = Logger.make(({ logLevel, message }) => {
-      if (LogLevel.greaterThanEqual(logLevel, LogLevel.Warning)) warnings.push(String(message))
-    })
-    const logged = Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    const warnings: Array<LogLine> = []
+    const logged = Effect.provide(Layer.merge(recordingTo(warnings), Logger.minimumLogLevel(LogLevel.Warning)))
     const advisor = NutritionAdvisor.layerShared({
       baseUrl: Simulator.baseUrl,
       licenseKey: Simulator.licenseKey,
@@ -30,10 +29,7 @@ export type Replica = Effect.Effect.Success<ReturnType<typeof replica>>
 export const searchAll = (replicas: ReadonlyArray<Replica>) =>
   Effect.forEach(replicas, ({ search }) => search, { concurrency: "unbounded", discard: true })
 
-export const exchanges = Effect.flatMap(
-  Simulator.Simulator,
-  ({ counters }) => Effect.map(counters, ({ exchanges }) => exchanges)
-)
+export const exchanges = Effect.map(counters, ({ exchanges }) => exchanges)
 
 /** The exchanges that an effect costs. */
 export const cost = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -43,8 +39,7 @@ export const cost = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return (yield* exchanges) - before
   })
 
-export const revocationCost = (replicas: ReadonlyArray<Replica>) =>
-  cost(Effect.zipRight(Effect.flatMap(Simulator.Simulator, ({ revoke }) => revoke), searchAll(replicas)))
+export const revocationCost = (replicas: ReadonlyArray<Replica>) => cost(Effect.zipRight(revoke, searchAll(replicas)))
 
 /** Tests that have a simulator in memory each, in real time. */
 export const withSimulator = arrangedLive(Simulator.Simulator, Simulator.layerHttpClient())
