@@ -1,12 +1,14 @@
 import { once } from "node:events"
 import { Agent, get } from "node:http"
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, Redacted, Schedule } from "effect"
-import { testLive } from "../support/doubles/arranged.js"
+import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { arrangedLive, testLive } from "../support/doubles/arranged.js"
+import * as WatchedSimulator from "../support/doubles/WatchedSimulator.js"
 import { bundle } from "./bundle.js"
 import * as Program from "./Program.js"
 import * as RedisServer from "./redis/RedisServer.js"
-import { withSimulatorOnPort } from "./SimulatorOnPort.js"
+
+const withSimulator = arrangedLive(WatchedSimulator.start(), Layer.empty)
 
 const key = "wrong-key-91c2"
 
@@ -38,15 +40,15 @@ describe("examples/search.ts", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   })
 
-  withSimulatorOnPort("the configured key is sent to the configured service", function*({ settings, simulator }) {
+  withSimulator("the configured key is sent to the configured service", function*({ service, settings }) {
     const { code, stdout } = yield* run("search", ["banana"], settings)
-    expect(yield* simulator.counters).toMatchObject({ exchanges: 1, searches: 1 })
+    expect(yield* service.counters).toMatchObject({ exchanges: 1, searches: 1 })
     expect(stdout).toContain("Banana")
     expect(stdout).not.toContain("simulator")
     expect(code).toBe(0)
   })
 
-  withSimulatorOnPort.each<
+  withSimulator.each<
     readonly [string, ReadonlyArray<string>, (valid: Program.Settings) => Program.Settings, RegExp]
   >([
     ["a wrong key", ["banana"], (valid) => ({ ...valid, ...wrongKey }), /[Cc]heck the license key/],
@@ -71,7 +73,7 @@ describe("examples/express.ts", () => {
     expect(yield* stop()).toMatchObject({ code: 0, stderr: "" })
   })
 
-  withSimulatorOnPort("with a wrong key, it exits without printing the key", function*({ settings }) {
+  withSimulator("with a wrong key, it exits without printing the key", function*({ settings }) {
     const { code, stderr, stdout } = yield* run("express", [], { PORT: "0", ...settings, ...wrongKey })
     expect(code).toBe(1)
     expect(stdout + stderr).toContain("could not be exchanged")
@@ -89,14 +91,14 @@ describe("examples/http-api.ts", () => {
     yield* stop()
   })
 
-  withSimulatorOnPort(
+  withSimulator(
     "it forwards a 429 with Retry-After, and responds with 503 to an outage",
-    function*({ settings, simulator }) {
+    function*({ service, settings }) {
       const { ask, stop, url } = yield* serve("http-api", settings)
-      yield* simulator.provoke("search", "too-many-requests-retry-after")
+      yield* service.provoke("search", "too-many-requests-retry-after")
       const busy = yield* Effect.promise(() => fetch(`${url}/foods/apple`))
       expect([busy.status, busy.headers.get("retry-after")]).toEqual([429, "30"])
-      yield* simulator.provoke("search", "html")
+      yield* service.provoke("search", "html")
       expect(yield* ask("/foods/apple")).toHaveProperty("0", 503)
       yield* stop()
     }
@@ -164,9 +166,9 @@ RedisServer.describeWithRedis("examples/shared-token.ts", () => {
   })
 })
 
-withSimulatorOnPort.each([["express", "/foods?term=apple"], ["http-api", "/foods/apple"]] as const)(
+withSimulator.each([["express", "/foods?term=apple"], ["http-api", "/foods/apple"]] as const)(
   "examples/%s.ts: on SIGTERM it completes in-flight requests and exits, even if a proxy keeps using its connection",
-  function*([example, path], { settings, simulator }) {
+  function*([example, path], { service, settings }) {
     const { stop, url } = yield* serve(example, settings)
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const call = Effect.tryPromise(async () => {
@@ -174,11 +176,11 @@ withSimulatorOnPort.each([["express", "/foods?term=apple"], ["http-api", "/foods
       await once(response.resume(), "end")
       return response.statusCode
     })
-    yield* simulator.setLatency("search", "300 millis")
-    const { searches } = yield* simulator.counters
+    yield* service.setLatency("search", "300 millis")
+    const { searches } = yield* service.counters
     const first = yield* Effect.fork(Effect.tap(call, () => Effect.ignore(Effect.forever(call))))
     const isInFlight = (counters: { readonly searches: number }) => counters.searches > searches
-    yield* Effect.repeat(simulator.counters, { until: isInFlight, schedule: Schedule.spaced("10 millis") })
+    yield* Effect.repeat(service.counters, { until: isInFlight, schedule: Schedule.spaced("10 millis") })
     expect((yield* stop()).code).toBe(0)
     expect(yield* Fiber.join(first)).toBe(200)
   }

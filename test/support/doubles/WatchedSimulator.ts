@@ -61,7 +61,8 @@ export const tokenPath = "/v2/token-cache/unified/oauth/token"
 
 export const start = (options: Simulator.Options = {}) =>
   Effect.gen(function*() {
-    const server = Http.createServer()
+    // A request on an idle connection that is just being closed would fail.
+    const server = Http.createServer({ keepAliveTimeout: 600_000 })
     const context = yield* Layer.build(
       Simulator.layerServer({ controls: true, ...options }).pipe(
         Layer.provideMerge(NodeHttpServer.layer(() => server, { port: 0, host: "127.0.0.1" })),
@@ -80,6 +81,8 @@ export const start = (options: Simulator.Options = {}) =>
     return {
       url,
       service: Context.get(context, Simulator.Simulator),
+      /** The environment variables of a program that calls the simulator. */
+      settings: { NUTRITION_ADVISOR_BASE_URL: url, NUTRITION_ADVISOR_LICENSE_KEY: key },
       send: sendTo,
       /** Exchanges the key. Returns the two headers of the token. */
       exchange: Effect.map(sendTo(`${tokenPath}/${encodeURIComponent(key)}`, { method: "POST" }), (response) => {
@@ -99,5 +102,3 @@ export const start = (options: Simulator.Options = {}) =>
       )
     }
   })
-
-export type WatchedSimulator = Effect.Effect.Success<ReturnType<typeof start>>

@@ -1,17 +1,16 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { requestReasons } from "../../../src/internal/errors/forbidden.js"
 import { arrangedLive } from "../../support/doubles/arranged.js"
-import { searchPath } from "../../support/doubles/WatchedSimulator.js"
+import { searchPath, start } from "../../support/doubles/WatchedSimulator.js"
 import { eventually } from "../../support/doubles/Wire.js"
 import * as Calls from "../../support/tables/forbiddenCalls.js"
 import { bundle } from "../bundle.js"
 import * as Program from "../Program.js"
-import { layer, place } from "../SimulatorOnPort.js"
 
 /** How often each term was searched successfully. */
 const served = new Map<string, number>()
@@ -33,7 +32,7 @@ const decodeLine = Schema.decodeSync(Schema.parseJson(Line))
 
 const arrange = Effect.gen(function*() {
   served.clear()
-  const { settings, simulator } = yield* place
+  const { service, settings } = yield* start({ routes: { [`GET ${searchPath}`]: count } })
   const environment = { ...settings, BULK_RATE: "100" }
   const program = yield* bundle("examples/bulk-search.ts")
   const folder = yield* Program.folder
@@ -42,7 +41,7 @@ const arrange = Effect.gen(function*() {
   const started = (extra: Program.Settings = {}) =>
     Program.started(program, [input, output], { ...environment, ...extra })
   return {
-    simulator,
+    service,
     environment,
     command: `node ${program} ${input} ${output}`,
     write: (terms: ReadonlyArray<string>) => Effect.promise(() => writeFile(input, `${terms.join("\n")}\n`)),
@@ -54,7 +53,7 @@ const arrange = Effect.gen(function*() {
   }
 })
 
-const test = arrangedLive(arrange, layer({ routes: { [`GET ${searchPath}`]: count } }))
+const test = arrangedLive(arrange, Layer.empty)
 
 const terms = Array.from({ length: 300 }, (_, index) => `food ${index + 1}`)
 
@@ -62,19 +61,19 @@ const terms = Array.from({ length: 300 }, (_, index) => `food ${index + 1}`)
 const inFlight = 8
 
 test("bulk-search.ts: an outage, a 429 and Ctrl-C lose no term and repeat only in-flight terms", function*(job) {
-  const { simulator } = job
+  const { service } = job
   yield* job.write(terms)
   const first = yield* job.started()
 
   yield* eventually(() => served.size >= 60)
-  yield* simulator.provoke("search", "unavailable")
-  yield* simulator.provoke("token", "server-error")
-  yield* simulator.revoke
+  yield* service.provoke("search", "unavailable")
+  yield* service.provoke("token", "server-error")
+  yield* service.revoke
   yield* Effect.sleep("1500 millis")
-  yield* simulator.recover
+  yield* service.recover
 
   yield* eventually(() => served.size >= 120)
-  yield* simulator.respondNext("search", { status: 429, headers: { "retry-after": "1" } })
+  yield* service.respondNext("search", { status: 429, headers: { "retry-after": "1" } })
 
   yield* eventually(() => served.size >= 180)
   first.child.kill("SIGINT")
@@ -122,11 +121,11 @@ test("bulk-search.ts: with a wrong license key, it exits with code 1 and writes 
 
 test("bulk-search.ts: after a long outage it exits with code 1, and the next run continues", function*(job) {
   yield* job.write(["oats", "rice"])
-  yield* job.simulator.provoke("search", "unavailable")
+  yield* job.service.provoke("search", "unavailable")
   const { code, stderr } = yield* job.run({ BULK_PATIENCE: "100 millis" })
   expect(code).toBe(1)
   expect(stderr).toContain("run the same command again to continue.")
-  yield* job.simulator.recover
+  yield* job.service.recover
   yield* job.run()
   expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["oats", "rice"])
 })
@@ -140,7 +139,7 @@ test.each(rejectedSearches)(
     job
   ) {
     const rejection = Calls.forbiddenCalls[reason]
-    yield* Calls.arrange(job.simulator, rejection)
+    yield* Calls.arrange(job.service, rejection)
     // All searches in flight can share a renewal.
     yield* job.write(terms.slice(0, (rejection.calls - 1) * inFlight + 1))
     yield* job.append("")
