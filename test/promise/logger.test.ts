@@ -1,3 +1,4 @@
+import { HttpClient, type HttpClientRequest } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Cause, Effect, Layer, Logger, LogLevel, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
@@ -147,6 +148,23 @@ it("logger: if a layer logs an error, its cause is a field", async () => {
   await using world = simulatedClient({ logger, httpClient })
   await world.advisor.search("oats")
   expect(calls).toContainEqual(["error", "no connection", { cause: expect.stringContaining("refused") }])
+})
+
+it("logger: if a layer logs the headers of a request, the token and the customer identifier are hidden", async () => {
+  const { calls, logger } = recording()
+  const logsHeaders = HttpClient.tapRequest(({ headers }: HttpClientRequest.HttpClientRequest) =>
+    Effect.annotateLogs(Effect.logInfo("sent", headers), { headers })
+  )
+  const httpClient = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, logsHeaders))
+  await using world = simulatedClient({
+    logger,
+    httpClient: Layer.provide(httpClient, Simulator.layerHttpClient()),
+    serviceId: "customer-7"
+  })
+  await rejection(world.advisor.search("oats"))
+  const shown = JSON.stringify(calls)
+  expect(shown).toContain("user-agent")
+  expect(shown).not.toMatch(/Bearer|customer-7/)
 })
 
 it("fromLayer: the logger of the layer gets debug lines only if the layer sets that log level", async () => {

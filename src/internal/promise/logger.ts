@@ -6,9 +6,11 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import * as HashSet from "effect/HashSet"
+import * as Inspectable from "effect/Inspectable"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import type * as Scope from "effect/Scope"
 import type { ClientLogger } from "../../promise/Client.js"
 
@@ -32,8 +34,8 @@ const write = (logger: ClientLogger, level: keyof ClientLogger, message: string,
   return logger[level](message, fields)
 }
 
-const textOf = (part: unknown) =>
-  typeof part === "string" || part instanceof Error ? String(part) : JSON.stringify(part)
+/** Like Effect's own loggers, this hides the secrets in the headers of a request. */
+const textOf = (part: unknown) => part instanceof Error ? String(part) : Inspectable.toStringUnknown(part, 0)
 
 const levelOf = (level: LogLevel.LogLevel): keyof ClientLogger => {
   if (LogLevel.greaterThanEqual(level, LogLevel.Error)) return "error"
@@ -43,7 +45,8 @@ const levelOf = (level: LogLevel.LogLevel): keyof ClientLogger => {
 
 const loggerOver = (logger: ClientLogger) =>
   Logger.make(({ annotations, cause, logLevel, message }) => {
-    const fields = { ...Object.fromEntries(annotations), ...!Cause.isEmpty(cause) && { cause: Cause.pretty(cause) } }
+    const shown = Record.map(Object.fromEntries(annotations), Inspectable.redact)
+    const fields = { ...shown, ...!Cause.isEmpty(cause) && { cause: Cause.pretty(cause) } }
     write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
   })
 
