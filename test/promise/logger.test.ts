@@ -167,6 +167,15 @@ it("logger: if a layer logs the headers of a request, the token and the customer
   expect(shown).not.toMatch(/Bearer|customer-7/)
 })
 
+it("logger: a logger that throws fails no search", async () => {
+  const fails = () => {
+    throw new Error("the stream has ended")
+  }
+  await using world = simulatedClient({ logger: { debug: fails, info: fails, warn: fails, error: fails } })
+  await world.run(({ respondNext }) => respondNext("token", { status: 503 }))
+  expect(await world.advisor.search("oats")).toHaveProperty("results")
+})
+
 it("fromLayer: the logger of the layer gets debug lines only if the layer sets that log level", async () => {
   const messages: Array<unknown> = []
   const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => messages.push(message)))

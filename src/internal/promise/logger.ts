@@ -28,10 +28,19 @@ export const levels = ["debug", "info", "warn", "error"] as const
 
 const isEmpty = (fields: Fields) => Object.keys(fields).length === 0
 
-const write = (logger: ClientLogger, level: keyof ClientLogger, message: string, fields: Fields) => {
+const writeTo = (logger: ClientLogger, level: keyof ClientLogger, message: string, fields: Fields) => {
   if (isFieldsFirst(logger)) return logger[level](fields, message)
   if (isConsole(logger)) return logger[level](isEmpty(fields) ? message : `${message} ${JSON.stringify(fields)}`)
   return logger[level](message, fields)
+}
+
+/** A logger may throw, as pino does after its stream has ended. That must not fail the call which logs. */
+const write: typeof writeTo = (...line) => {
+  try {
+    writeTo(...line)
+  } catch {
+    // There is nowhere else to log it.
+  }
 }
 
 /** Like Effect's own loggers, this hides the secrets in the headers of a request. */
