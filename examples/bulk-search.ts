@@ -113,7 +113,7 @@ const removeIncompleteLine = (path: string) =>
 // Searches
 
 /** "CoolingDown" is temporary, too: tokens are rejected faster than they can be renewed. */
-const isPassing = (error: NutritionAdvisorError.NutritionAdvisorError) =>
+const isWorthRetrying = (error: NutritionAdvisorError.NutritionAdvisorError) =>
   NutritionAdvisorError.isTransient(error) || (error._tag === "Forbidden" && error.reason === "CoolingDown")
 
 /** The error says nothing about this term: every other search fails with it as well. */
@@ -135,10 +135,10 @@ const resultOf = (term: Term, patience: Duration.Duration) =>
       "ServerError",
       ({ retryAfter = 0 }) => Effect.sleep(Duration.seconds(Math.min(retryAfter, 300)))
     ),
-    Effect.retry({ schedule: patiently(patience), while: isPassing }),
+    Effect.retry({ schedule: patiently(patience), while: isWorthRetrying }),
     Effect.map((result) => ({ ...term, result })),
     Effect.catchAll((error) =>
-      isPassing(error) || concernsAll(error)
+      isWorthRetrying(error) || concernsAll(error)
         ? Effect.fail(new Stopped({ message: `${error.message} The job has stopped: ${again}` }))
         : Effect.succeed({ ...term, error: { _tag: error._tag, message: error.message } })
     )

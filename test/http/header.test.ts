@@ -3,11 +3,11 @@ import * as Header from "../../src/internal/http/header.js"
 
 describe("header value", () => {
   it.each(["x", "xy", "x y", "!", "~", "Bearer a.b-c_d=="])("%j is valid", (value) => {
-    expect(Header.isHeaderValue(value)).toBe(true)
+    expect(Header.isAsciiHeaderValue(value)).toBe(true)
   })
 
   it.each(["", " ", " x", "x ", "x\n", "\nx", "x\ny", "\tx", "ü", "xü", "üx", "\u007f"])("%j is invalid", (value) => {
-    expect(Header.isHeaderValue(value)).toBe(false)
+    expect(Header.isAsciiHeaderValue(value)).toBe(false)
   })
 })
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Equal, FastCheck, Option, Record, Redacted } from "effect"
 import { AccessToken } from "effect-nutrition-advisor"
 import * as Seal from "../../src/internal/shared/seal.js"
-import { type SharedField, textFields } from "../../src/internal/token/formats.js"
+import { optionalTextFields, type SharedField } from "../../src/internal/token/formats.js"
 import { test } from "../support/doubles/arranged.js"
 
 const identity = ["https://advisor.example", "/v2/token/{key}", ""]
@@ -26,7 +26,7 @@ const fields = {
   serviceId: headerSafe,
   receivedAt: millis,
   expiresAt: millis,
-  ...Record.map(textFields, () => FastCheck.option(FastCheck.string({ unit: "binary" }), { nil: undefined }))
+  ...Record.map(optionalTextFields, () => FastCheck.option(FastCheck.string({ unit: "binary" }), { nil: undefined }))
 } satisfies Readonly<Record<SharedField, unknown>>
 
 const given = FastCheck.record(fields)

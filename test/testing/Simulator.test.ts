@@ -44,10 +44,10 @@ const Token = Schema.Struct({
 
 const decodeToken = Schema.decode(Schema.parseJson(Token))
 
-const exchangeOf = (key: string) =>
+const exchangeWith = (key: string) =>
   Effect.flatMap(send("POST", `${licenceRoute}/${key}`), ({ body }) => decodeToken(body))
 
-const exchange = exchangeOf(key)
+const exchange = exchangeWith(key)
 
 const authorizedBy = (token: typeof Token.Type, serviceIdHeader = "Service-ID"): Call => ({
   headers: { authorization: `Bearer ${token.access_token}`, [serviceIdHeader]: token.customer_id }
@@ -507,11 +507,11 @@ test(
   "simulator: with setHandsBackToken, an expired or revoked token, or one of another key, is not returned",
   function*(simulator) {
     yield* simulator.setHandsBackToken(true)
-    const issued = [yield* exchangeOf("one"), yield* exchangeOf("two")]
+    const issued = [yield* exchangeWith("one"), yield* exchangeWith("two")]
     yield* Time.pass("60 seconds")
-    issued.push(yield* exchangeOf("one"))
+    issued.push(yield* exchangeWith("one"))
     yield* simulator.revoke
-    issued.push(yield* exchangeOf("one"))
+    issued.push(yield* exchangeWith("one"))
     expect(new Set(issued.map(({ access_token }) => access_token)).size).toBe(4)
   },
   inMemory({ licenseKeys: ["one", "two"], tokenLifetime: 60 })

@@ -5,7 +5,7 @@ import { Clock, Effect, Equal, FastCheck, Option, Record, Redacted, Ref } from "
 import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { textFields } from "../../src/internal/token/formats.js"
+import { optionalTextFields } from "../../src/internal/token/formats.js"
 import { LicenseKey } from "../../src/internal/token/licenseKey.js"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -153,7 +153,7 @@ describe("token response: customer_id", () => {
   )
 })
 
-describe.each(Record.keys(textFields))("token response: %s", (field) => {
+describe.each(Record.keys(optionalTextFields))("token response: %s", (field) => {
   test.each([
     ["a string is kept", "read:search", Option.some("read:search")],
     ["a missing value is accepted", undefined, Option.none()],

@@ -6,7 +6,7 @@ import { BadRequest, type TransportError } from "../../NutritionAdvisorError.js"
 import type { DataOperation } from "../errors/dataOperation.js"
 import { timedOut } from "../errors/transportErrors.js"
 import type { Request } from "../http/dispatch.js"
-import { connectionHeaders, isHeaderField } from "../http/header.js"
+import { connectionHeaders, isAllowedHeader } from "../http/header.js"
 import { sendable } from "../http/upload.js"
 import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings/settings.js"
@@ -27,7 +27,7 @@ const notSent = (operation: DataOperation, detail: string): Effect.Effect<never,
 
 const badHeader = "a header contains characters that HTTP does not allow"
 
-const areHeaderFields = (headers: Headers.Headers) => Object.entries(headers).every(isHeaderField)
+const areAllowedHeaders = (headers: Headers.Headers) => Object.entries(headers).every(isAllowedHeader)
 
 const areWellFormed = (params: Url.Pairs) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
@@ -55,7 +55,7 @@ export const search = (
   if (!Url.isWellFormed(term) || !areWellFormed(params)) {
     return notSent("search", "the search term or a query parameter contains a lone surrogate")
   }
-  if (headers !== undefined && !areHeaderFields(headers)) return notSent("search", badHeader)
+  if (headers !== undefined && !areAllowedHeaders(headers)) return notSent("search", badHeader)
   const otherParams = params.length === 0 ? "" : `&${Url.query(params)}`
   return Effect.succeed({
     method: "GET",
@@ -80,7 +80,7 @@ export const request = (
     return notSent("request", "the URL contains a lone surrogate")
   }
   const headers = presentHeaders(given.headers)
-  if (!areHeaderFields(headers)) return notSent("request", badHeader)
+  if (!areAllowedHeaders(headers)) return notSent("request", badHeader)
   const url = Url.resolveWithin(settings.baseUrl, given.url)
   if (url === undefined) return notSent("request", "the URL is not below the base URL")
   const query = [url.search.slice(1), Url.query(given.urlParams)].filter((part) => part !== "").join("&")

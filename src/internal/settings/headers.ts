@@ -1,10 +1,10 @@
 /** Parses the options that name a header, and those that are the value of one. */
-import { connectionHeaders, isHeaderName, isHeaderValue } from "../http/header.js"
+import { connectionHeaders, isAsciiHeaderValue, isHeaderName } from "../http/header.js"
 import { type Checked, checkValue } from "../options/check.js"
 
 export const parseHeaderValue = (value: string, field: string): Checked<string> => {
   const rule = "is blank, or contains characters other than visible ASCII"
-  return checkValue(value, field, [isHeaderValue(value), rule])
+  return checkValue(value, field, [isAsciiHeaderValue(value), rule])
 }
 
 const carriesSecrets = (name: string) =>

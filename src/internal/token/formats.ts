@@ -7,7 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "../../AccessToken.js"
 import { MissingServiceId, UnexpectedResponse } from "../../NutritionAdvisorError.js"
-import { isHeaderValue } from "../http/header.js"
+import { isAsciiHeaderValue } from "../http/header.js"
 import * as Url from "../http/url.js"
 
 /** The error for a token response whose `field` is missing or wrong. Without a `field`, the body is not a JSON object. */
@@ -37,7 +37,7 @@ type TextField = {
 const OptionalText = Schema.optionalWith(Schema.String, { as: "Option", nullable: true })
 
 /** The fields with text that the service chooses, which have the same names in the token and in both of its formats. */
-export const textFields = {
+export const optionalTextFields = {
   scope: OptionalText
 } satisfies Readonly<Record<TextField, typeof OptionalText>>
 
@@ -47,7 +47,7 @@ const TokenResponse = Schema.Struct({
   expires_in: Seconds,
   token_type: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.pattern(/^bearer$/i)))),
   customer_id: Schema.optional(Schema.Unknown),
-  ...textFields
+  ...optionalTextFields
 })
 
 const decodeResponse = Schema.decodeUnknown(TokenResponse)
@@ -70,7 +70,7 @@ const identifierOf = (
 ): Effect.Effect<Redacted.Redacted<string>, MissingServiceId | UnexpectedResponse> => {
   const isBlank = typeof id === "string" && id.trim() === ""
   if (id === undefined || id === null || isBlank) return new MissingServiceId({ operation: "token" })
-  return typeof id === "string" && isHeaderValue(id)
+  return typeof id === "string" && isAsciiHeaderValue(id)
     ? Effect.succeed(Redacted.make(id))
     : invalidResponse("customer_id", status)
 }
@@ -108,11 +108,11 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
       tokenType: "Bearer",
       receivedAt,
       expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), longestLife),
-      ...Record.map(textFields, (_, name) => Option.filter(response[name], repeatsNoSecret))
+      ...Record.map(optionalTextFields, (_, name) => Option.filter(response[name], repeatsNoSecret))
     })
   })
 
-const HeaderValue = Schema.String.pipe(Schema.filter(isHeaderValue))
+const HeaderValue = Schema.String.pipe(Schema.filter(isAsciiHeaderValue))
 
 /** An entry of the shared cache. Older versions write entries without newer fields, so those must be optional. */
 const SharedToken = Schema.Struct(
@@ -121,7 +121,7 @@ const SharedToken = Schema.Struct(
     serviceId: Schema.Redacted(HeaderValue),
     receivedAt: Schema.JsonNumber,
     expiresAt: Schema.JsonNumber,
-    ...textFields
+    ...optionalTextFields
   } satisfies Readonly<Record<SharedField, unknown>>
 )
 
@@ -132,7 +132,7 @@ export const toJson = (token: AccessToken): string => {
     serviceId: Redacted.value(token.serviceId),
     receivedAt: token.receivedAt,
     expiresAt: token.expiresAt,
-    ...Record.map(textFields, (_, name) => Option.getOrNull(token[name]))
+    ...Record.map(optionalTextFields, (_, name) => Option.getOrNull(token[name]))
   } satisfies typeof SharedToken.Encoded & Readonly<Record<SharedField, unknown>>
   return JSON.stringify(fields)
 }

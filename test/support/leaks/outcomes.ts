@@ -2,7 +2,7 @@
 import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Effect, Record, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
-import { textFields } from "../../../src/internal/token/formats.js"
+import { optionalTextFields } from "../../../src/internal/token/formats.js"
 import { type ForbiddenCall, forbiddenCalls } from "../tables/forbiddenCalls.js"
 import * as SearchOptionRows from "../tables/searchOptions.js"
 import { tokenRoutes } from "../tables/tokenRoutes.js"
@@ -93,7 +93,7 @@ const withResponse: ReadonlyArray<Outcome> = [
     program: Effect.flatMap(plan, HttpClientResponse.filterStatus((status) => status === 201)),
     end: "ResponseError StatusCode"
   },
-  ...Record.keys(textFields).map((field) => ({
+  ...Record.keys(optionalTextFields).map((field) => ({
     title: `a token call whose ${field} repeats the token`,
     token: Replies.tokenReplyWith({ [field]: `read:${Secrets.token}` }),
     end: "Success"

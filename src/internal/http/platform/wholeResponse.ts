@@ -1,7 +1,7 @@
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { type BufferedResponse, isOk, type Request } from "../dispatch.js"
-import { isHeaderField } from "../header.js"
+import { isAllowedHeader } from "../header.js"
 
 type HeaderFields = ReadonlyArray<readonly [name: string, value: string]>
 
@@ -58,7 +58,7 @@ class WholeHeaders implements Headers {
 const headerFieldsOf = (headers: BufferedResponse["headers"]): HeaderFields =>
   Object.entries(headers)
     .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
-    .filter(isHeaderField)
+    .filter(isAllowedHeader)
 
 /**
  * A response that has been read, as a web Response for the platform. It doesn't use the global Response, because a process may have none
@@ -76,7 +76,7 @@ export class WholeResponse implements Response {
     const { headers, status, statusText = "" } = parts
     this.status = status
     // undici decodes UTF-8 here, and the constructor of the global Response throws if a character isn't Latin-1.
-    this.statusText = isHeaderField(["reason", statusText]) ? statusText : ""
+    this.statusText = isAllowedHeader(["reason", statusText]) ? statusText : ""
     this.headers = new WholeHeaders(headerFieldsOf(headers))
   }
 
