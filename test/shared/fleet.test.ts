@@ -5,17 +5,19 @@ import { cacheTimeout, lease, SimulatedFleet, tokenTimeout } from "./fleet/Simul
 
 const size = 60
 
-const day = 86_400_000
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
 
 /** It is stale for 20 seconds. */
 const shortLife = 200_000
 
 /** A test with a fleet that has started, but not searched. */
-const test = (title: string, play: (fleet: SimulatedFleet) => Promise<void>, life = day) =>
+const test = (title: string, play: (fleet: SimulatedFleet) => Promise<void>, life = day, replicas = size) =>
   it(title, () =>
     PlainCrypto.using(async () => {
       const fleet = new SimulatedFleet({ seed: process.env["SEED"] ?? "1", life })
-      await fleet.startAll(size)
+      await fleet.startAll(replicas)
       await play(fleet)
       await fleet.finish()
       expect(fleet.violations).toEqual([])
@@ -28,18 +30,34 @@ const searched = async (fleet: SimulatedFleet, millis: number) => {
 
 /** Every replica has the same token, and a minute has passed. */
 const warm = async (fleet: SimulatedFleet) => {
-  await searched(fleet, 60_000)
+  await searched(fleet, minute)
   fleet.durations.length = 0
   return { calls: fleet.cache.calls, exchanges: fleet.service.exchanges.length }
 }
 
-describe("fleet: an exchange of one second", () => {
-  test("a cold start costs one exchange and six cache calls per replica", async (fleet) => {
-    await searched(fleet, 5_000)
-    expect([fleet.succeeded, fleet.service.exchanges.length]).toEqual([size, 1])
-    expect(fleet.cache.calls / size).toBeLessThanOrEqual(6)
-    expect(fleet.cache.busiestSince(2_000) / size).toBeLessThanOrEqual(0.6)
-  })
+describe.each([size, 1_000])("fleet: cold start of %d replicas", (replicas) => {
+  test(
+    "it costs one exchange of a second and six cache calls per replica",
+    async (fleet) => {
+      await searched(fleet, 5_000)
+      expect([fleet.succeeded, fleet.service.exchanges.length]).toEqual([replicas, 1])
+      expect(fleet.cache.calls / replicas).toBeLessThanOrEqual(6)
+      expect(fleet.cache.busiestSince(2_000) / replicas).toBeLessThanOrEqual(0.6)
+    },
+    day,
+    replicas
+  )
+})
+
+describe("fleet: replicas that have the same token", () => {
+  test("a refresh costs one exchange, and at most a fifth of them call the cache in the same second", async (fleet) => {
+    const before = await warm(fleet)
+    await fleet.pass(fleet.cache.publishedAt + hour - 5 * minute - fleet.time.now)
+    const windowStart = fleet.time.now
+    await fleet.pass(3 * minute)
+    expect(fleet.service.exchanges.length - before.exchanges).toBe(1)
+    expect(fleet.cache.busiestSince(windowStart) / size).toBeLessThanOrEqual(0.2)
+  }, hour)
 
   test("a revocation costs one exchange and six cache calls per replica", async (fleet) => {
     const before = await warm(fleet)
