@@ -22,6 +22,7 @@ it.each<readonly [field: string, what: string, Advisor.ClientOptions]>([
   ["licenseKey", "a placeholder", { licenseKey: Redacted.make("<your key>") }],
   ["lease", "negative", { lease: -1, sharedTokenCache: SharedTokenCache.layerMemory }],
   ["retry.times", "negative", { retry: { times: -1 } }],
+  ["retry", "a number", untyped({ retry: 3 })],
   ["throttle.rate.limit", "zero", { throttle: { rate: { limit: 0, interval: "1 second" } } }],
   ["cache.timeToLive", "zero", { retry: true, cache: { timeToLive: 0 } }],
   ["logger", "null", untyped({ logger: null })],

@@ -32,7 +32,11 @@ const wrapperIfOn = <O extends object>(
 ): Checked<Wrapper | undefined> => {
   if (!given) return Either.right(undefined)
   const options = given === true ? defaults : given
-  return Either.map(parse(declarations, options, `${option}.`), () => layer(options))
+  // Other clients accept a number of retries here.
+  return check(option, [typeof options === "object", "must be true, false or an object with options"]).pipe(
+    Either.andThen(() => parse(declarations, options, `${option}.`)),
+    Either.map(() => layer(options))
+  )
 }
 
 /**
