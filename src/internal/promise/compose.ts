@@ -82,7 +82,10 @@ const clientOf = (given: AdvisorOptions, sharedTokenCache: ClientOptions["shared
         )
     )
 
-/** Sends through the fetch of the process. All clients share it, because it has no state, and building it takes a tenth of the CPU time of a client. */
+/**
+ * Sends through the fetch of the process. All clients share it, because it has no state, and building it for each would add 15% to the CPU
+ * time of building a client.
+ */
 const fetchClient = Effect.runSync(Effect.scoped(Layer.build(FetchHttpClient.layer)))
 
 /** The fetch of the process, which may have none. */
