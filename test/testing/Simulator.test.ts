@@ -12,8 +12,6 @@ import { tokenRoutes } from "../support/tables/tokenRoutes.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"
-
-const unversionedRoute = licenceRoute.replace("/v2", "")
 const searchRoute = "/v2/products/napi/food/search/semantic"
 
 interface Call {
@@ -284,7 +282,9 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["an exchange below a wrong prefix", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`],
     ["an exchange with a trailing slash", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}/`],
     ["a request for an unknown route", "/api/{key}", `/api/${secret}`],
-    ["an exchange without /v2", `${unversionedRoute}/{key}`, `${unversionedRoute}/${secret}`, bearer],
+    ...routesWithKey.map((route) => route.replace(/^\/v\d+/, "")).map((unversioned) =>
+      ["an exchange without a version", `${unversioned}/{key}`, `${unversioned}/${secret}`, bearer] as const
+    ),
     ["an exchange with a token", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`, bearer],
     ["a request below a token route", `${licenceRoute}/{key}`, `${licenceRoute}/${secret}/more`, {
       body: HttpBody.text("a body")

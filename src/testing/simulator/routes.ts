@@ -8,7 +8,7 @@ import { type KnownSecrets, withoutSecrets, withoutSecretsInBytes } from "./secr
 const searchPath = "/v2/products/napi/food/search/semantic"
 
 const tokenPatterns = tokenPaths.map((path) => {
-  const unversioned = path.replace("/v2", "")
+  const unversioned = path.replace(/^\/v\d+/, "")
   return {
     exact: new RegExp(`^${path.replace("{key}", "([^/]+)")}$`),
     unversioned,
