@@ -4,5 +4,5 @@ import * as Redacted from "effect/Redacted"
  * Wraps the value of an option, unless it is wrapped already. In a program without types, the license key may be undefined. It becomes the
  * string "undefined", which is rejected as not set.
  */
-export const redacted = (secret: string | Redacted.Redacted<string>): Redacted.Redacted<string> =>
+export const redactedText = (secret: string | Redacted.Redacted<string>): Redacted.Redacted<string> =>
   Redacted.isRedacted(secret) ? secret : Redacted.make(String(secret))

@@ -9,7 +9,7 @@ import type { ClientOptions } from "../../promise/Client.js"
 import { check, type Checked } from "../options/check.js"
 import { type Declarations, rejectUnknown } from "../options/declarations.js"
 import * as Environment from "../options/environment.js"
-import { redacted } from "../options/redacted.js"
+import { redactedText } from "../options/redacted.js"
 import * as Settings from "../settings/settings.js"
 
 /** The options of NutritionAdvisor. Missing ones are read from environment variables. */
@@ -23,8 +23,8 @@ const unavailable = (error: unknown) =>
 
 const licenseKeyOf = (key: NonNullable<AdvisorOptions["licenseKey"]>): Options["licenseKey"] =>
   typeof key === "function"
-    ? Effect.tryPromise({ try: async () => redacted(await key()), catch: unavailable })
-    : redacted(key)
+    ? Effect.tryPromise({ try: async () => redactedText(await key()), catch: unavailable })
+    : redactedText(key)
 
 /** Wraps each option in a Config. Options are read by their names, because they may be getters of a class. */
 const configsOf = <O extends Options>(given: AdvisorOptions, declarations: Declarations<O>) => {

@@ -9,7 +9,7 @@ import * as Url from "../http/url.js"
 import { check, type Checked, checkValue, parseCount, parseMillis } from "../options/check.js"
 import { type Declarations, parse, type Parsed, parseKnown, rejectUnknown } from "../options/declarations.js"
 import * as Environment from "../options/environment.js"
-import { redacted } from "../options/redacted.js"
+import { redactedText } from "../options/redacted.js"
 import { parseBaseUrl } from "./baseUrl.js"
 import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseServiceIdHeader } from "./headers.js"
 import { isPlaceholder, nothingAround, placeholderRule } from "./placeholder.js"
@@ -104,7 +104,7 @@ const parseLicenseKey = (licenseKey: LicenseKeySource, field: string) => {
 
 const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: string) =>
   Either.gen(function*() {
-    const id = redacted(serviceId)
+    const id = redactedText(serviceId)
     const text = yield* parseHeaderValue(Redacted.value(id), field)
     yield* check(field, [!isPlaceholder(text), placeholderRule])
     return id
