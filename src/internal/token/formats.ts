@@ -29,9 +29,9 @@ type TokenFields = ConstructorParameters<typeof AccessToken>[0]
 /** The fields of a token that replicas share. `tokenType` is constant. */
 export type SharedField = Exclude<keyof TokenFields, "isFromPeer" | "tokenType">
 
-/** The shared fields that are optional text. */
+/** The shared fields that are text. Each must be an Option, so that `tokenFrom` can drop one that repeats a secret. */
 type TextField = {
-  [Name in SharedField]: TokenFields[Name] extends Option.Option<string> ? Name : never
+  [Name in SharedField]: TokenFields[Name] extends Option.Option<string> | string | undefined ? Name : never
 }[SharedField]
 
 const OptionalText = Schema.optionalWith(Schema.String, { as: "Option", nullable: true })
