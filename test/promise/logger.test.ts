@@ -153,7 +153,7 @@ it("logger: if a layer logs an error, its cause is a field", async () => {
 it("logger: if a layer logs the headers of a request, the token and the customer identifier are hidden", async () => {
   const { calls, logger } = recording()
   const logsHeaders = HttpClient.tapRequest(({ headers }: HttpClientRequest.HttpClientRequest) =>
-    Effect.annotateLogs(Effect.logInfo("sent", headers), { headers })
+    Effect.annotateLogs(Effect.logInfo("sent", headers), { headers, request: { headers } })
   )
   const httpClient = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, logsHeaders))
   await using world = simulatedClient({
@@ -165,6 +165,19 @@ it("logger: if a layer logs the headers of a request, the token and the customer
   const shown = JSON.stringify(calls)
   expect(shown).toContain("user-agent")
   expect(shown).not.toMatch(/Bearer|customer-7/)
+})
+
+it("logger: an annotation that JSON can't write is a text in its field", async () => {
+  const { calls, logger } = recording()
+  const annotations = { size: 3n, error: new Error("refused"), id: 7, tags: ["a"], none: null }
+  const httpClient = Layer.tap(
+    Simulator.layerHttpClient(),
+    () => Effect.annotateLogs(Effect.logInfo("started"), annotations)
+  )
+  await using world = simulatedClient({ logger, httpClient })
+  await world.advisor.search("oats")
+  const fields = { size: "3", error: "Error: refused", id: 7, tags: ["a"], none: null }
+  expect(calls).toContainEqual(["info", "started", fields])
 })
 
 it("logger: a logger that throws fails no search", async () => {

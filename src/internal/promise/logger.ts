@@ -46,6 +46,18 @@ const write: typeof writeTo = (...line) => {
 /** Like Effect's own loggers, this hides the secrets in the headers of a request. */
 const textOf = (part: unknown) => part instanceof Error ? String(part) : Inspectable.toStringUnknown(part, 0)
 
+/** A plain value that every logger can write, without those secrets. */
+const fieldOf = (value: unknown): unknown => {
+  if (typeof value === "bigint") return String(value)
+  if (typeof value !== "object") return value
+  const text = textOf(value)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 const levelOf = (level: LogLevel.LogLevel): keyof ClientLogger => {
   if (LogLevel.greaterThanEqual(level, LogLevel.Error)) return "error"
   if (LogLevel.greaterThanEqual(level, LogLevel.Warning)) return "warn"
@@ -54,8 +66,8 @@ const levelOf = (level: LogLevel.LogLevel): keyof ClientLogger => {
 
 const loggerOver = (logger: ClientLogger) =>
   Logger.make(({ annotations, cause, logLevel, message }) => {
-    const shown = Record.map(Object.fromEntries(annotations), Inspectable.redact)
-    const fields = { ...shown, ...!Cause.isEmpty(cause) && { cause: Cause.pretty(cause) } }
+    const annotated = Record.map(Object.fromEntries(annotations), fieldOf)
+    const fields = { ...annotated, ...!Cause.isEmpty(cause) && { cause: Cause.pretty(cause) } }
     write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
   })
 

@@ -1,5 +1,4 @@
 import * as Layer from "effect/Layer"
-import * as Redactable from "effect/Redactable"
 import * as References from "effect/References"
 
 const levelOf = (level: LogLevel.LogLevel): keyof ClientLogger => {
@@ -10,8 +9,8 @@ const levelOf = (level: LogLevel.LogLevel): keyof ClientLogger => {
 
 const loggerOver = (logger: ClientLogger) =>
   Logger.make(({ cause, fiber, logLevel, message }) => {
-    const shown = Record.map(fiber.getRef(References.CurrentLogAnnotations), Redactable.redact)
-    const fields = { ...shown, ...cause.reasons.length > 0 && { cause: Cause.pretty(cause) } }
+    const annotated = Record.map(fiber.getRef(References.CurrentLogAnnotations), fieldOf)
+    const fields = { ...annotated, ...cause.reasons.length > 0 && { cause: Cause.pretty(cause) } }
     write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
   })
 
