@@ -91,7 +91,7 @@ test("span: after two rejections, it has the status and header of the last respo
 test.each(Object.entries(forbiddenCalls))(
   "span: it has the status and the listed header of the rejection if the call fails with the reason %s",
   function*([reason, rejection]) {
-    const response = { ...rejection.response, headers: identified }
+    const response = { ...rejection.response, headers: { ...rejection.response.headers, ...identified } }
     yield* Effect.flatMap(Simulator.Simulator, (simulator) => arrange(simulator, { ...rejection, response }))
     const { result, spans } = yield* spansOf(failures(rejection))
     expect(result.at(-1)).toMatchObject({ reason, headers: shown })

@@ -7,7 +7,7 @@ import { counterChanges } from "../support/doubles/metrics.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondNext } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
-import { arrange, failures, forbiddenCalls } from "../support/tables/forbiddenCalls.js"
+import { arrange, failures, forbiddenCalls, ordinaryRejections } from "../support/tables/forbiddenCalls.js"
 
 /** A client that has searched once. */
 const test = arranged(
@@ -61,6 +61,17 @@ test.each(Object.entries(forbiddenCalls))(
     yield* Effect.all([respondNext("search", { status: 403 }), respondNext("request", { status: 403 })])
     yield* arrange(simulator, rejection)
     expect((yield* failures(rejection)).at(-1)).toMatchObject({ _tag: "Forbidden", reason })
+  }
+)
+
+test.each(ordinaryRejections)(
+  "renewal: after an ordinary rejection, a search and a request succeed with a new token: %j",
+  function*(rejection, { httpClient, search, simulator }) {
+    yield* simulator.respondNext("search", rejection)
+    yield* search("oats")
+    yield* simulator.respondNext("request", rejection, { status: 204 })
+    yield* httpClient.get("/v2/plan")
+    expect((yield* simulator.counters).exchanges).toBe(3)
   }
 )
 

@@ -148,7 +148,7 @@ test.each(rejectedSearches)(
     const { message } = new NutritionAdvisorError.Forbidden({ operation: "search", status, reason })
     const lines = yield* job.output
     expect({ code, isReported: stderr.includes(message), hasLine: lines.includes(message) }).toEqual(
-      rejection.concernsAll
+      rejection.stopsBulkSearch
         ? { code: 1, isReported: true, hasLine: false }
         : { code: 0, isReported: false, hasLine: true }
     )
