@@ -116,6 +116,7 @@ export const nestedTypes = {
 export const properties = {
   __proto__: null,
   currentContext: "context",
+  currentSpan: "cache.span",
   currentTracer: "cache.tracer",
   onLeft: "onFailure",
   onRight: "onSuccess",
