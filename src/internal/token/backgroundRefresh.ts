@@ -41,6 +41,7 @@ export const make = (options: Options): Effect.Effect<(token: Token) => void, ne
     const { current, policy, refresh, run } = options
     const clock = yield* Effect.clock
     const wakeAfter = yield* WakeUps.make
+    const firstDelay = yield* untilNextCheck(longestPause)
     let isStarted = false
     /** The last check, unless callers got another token since. */
     let last: Check | undefined
@@ -74,7 +75,7 @@ export const make = (options: Options): Effect.Effect<(token: Token) => void, ne
     return (token) => {
       if (!isStarted) {
         isStarted = true
-        run(check)
+        wakeAfter(Math.min(firstDelay, pauseOf(token, policy)), wakeUp)
       }
       if (last?.token !== token) last = undefined
     }
