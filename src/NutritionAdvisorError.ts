@@ -87,8 +87,8 @@ export class ServerError extends tagged<ServerError>()("ServerError", {
  * - `TokenUnchanged`: the exchange returned the rejected token again.
  * - `CoolingDown`: the token was renewed too often, and can't be renewed again yet.
  * - `KeyRejected`: the token route rejected the license key.
- * - `BodyNotReplayable`: the token was renewed, but this body can't be sent twice. It is a stream, or a raw body that is neither a
- *   string nor bytes.
+ * - `BodyNotReplayable`: the token was renewed, but this body can't be sent twice. It is an Effect stream, a Node stream or an async
+ *   iterable.
  *
  * @since 1.0.0
  * @category models
@@ -159,7 +159,7 @@ export class TransportError extends tagged<TransportError>()("TransportError", {
   operation: Operation,
   /** What happened: the request timed out, the service could not be reached, the request was cut off, or the client is closed. */
   reason: Schema.Literal("Timeout", "Connection", "Aborted", "Closed"),
-  /** The error code of Node, undici or OpenSSL, if there is one, or "BAD_PORT" for a port that fetch blocks. */
+  /** The error code of Node, undici or OpenSSL, or of the client itself, such as "BAD_PORT" for a port that fetch blocks. */
   code: Schema.optional(Schema.String)
 }) {}
 
