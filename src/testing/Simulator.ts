@@ -175,7 +175,7 @@ export interface Service {
   readonly revoke: Effect.Effect<void>
   /**
    * Applies a fault to every call of an operation, or only to the next `times` calls. Without `times`, it replaces the
-   * response of `respondAlways`. With `times`, it applies after the responses of `respondNext`.
+   * response of `respondAlways`. With `times`, it applies after the responses and faults that were planned before.
    */
   readonly provoke: <O extends Operation>(operation: O, fault: Fault<O>, times?: number) => Effect.Effect<void>
   /** Removes every fault and every planned response. A call that already hangs continues to hang. */
