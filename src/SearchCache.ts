@@ -6,7 +6,10 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as FiberRefs from "effect/FiberRefs"
 import type * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
 import { ownError } from "./internal/errors/ownError.js"
 import { checkValue, parseCount, toMillis } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
@@ -49,6 +52,12 @@ export const declarations = {
   capacity: { default: 1_000, parse: parseCount }
 } satisfies Declarations<Options>
 
+/**
+ * The context in which a request runs: that of its first caller, so that it appears in that caller's trace. A caller that is already
+ * interrupted, such as a finalizer, still gets its payload.
+ */
+const notInterrupted = Runtime.updateFiberRefs(FiberRefs.delete(FiberRef.interruptedCause))
+
 const make = (options: Options) =>
   Effect.gen(function*() {
     const { capacity, timeToLive } = yield* parse(declarations, options)
@@ -73,9 +82,8 @@ const make = (options: Options) =>
             cachedSearches.count("Hit")
             return Effect.sync(cached)
           }
-          // The request runs in the context of its first caller, so it appears in that caller's trace.
           const request = Effect.map(sent, (payload) => payloads.put(key, payload, now() + timeToLive))
-          const shared = join(key, Effect.provide(request, caller))
+          const shared = join(key, Effect.provide(request, notInterrupted(caller)))
           return Effect.mapBoth(shared, { onFailure: ownError, onSuccess: (makeCopy) => makeCopy() })
         })
       })

@@ -1,6 +1,6 @@
 import { Headers } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Context, Effect, Layer, Schema, TestClock } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
@@ -143,6 +143,18 @@ it("SearchCache: httpClient is that of the service below", () => {
 it("SearchCache: a request that the service below interrupts fails with TransportError \"Aborted\"", () => {
   const world = worldOver(AdvisorDouble.responding(Effect.interrupt))
   expect(searchedIn(world, "oats")).toEqual(new TransportError({ operation, reason: "Aborted" }))
+})
+
+test("SearchCache: a search in a finalizer of an interrupted fiber gets its payload", function*() {
+  const below = NutritionAdvisorTest.layer({ search: (term) => Effect.delay(Effect.succeed(term), 1) })
+  const context = yield* Layer.build(Layer.provide(SearchCache.layer({ timeToLive: "1 second" }), below))
+  const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
+  const payload = yield* Deferred.make<unknown, NutritionAdvisorError.NutritionAdvisorError>()
+  const fiber = yield* Effect.fork(Effect.onInterrupt(Effect.never, () => Effect.intoDeferred(search("oats"), payload)))
+  yield* Effect.yieldNow()
+  yield* Effect.fork(Fiber.interrupt(fiber))
+  yield* TestClock.adjust(1)
+  expect(yield* Deferred.await(payload)).toBe("oats")
 })
 
 test("SearchCache: a request runs in the span of its first caller", function*() {
