@@ -1,5 +1,6 @@
 import { HttpClientRequest } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
 import type { BufferedResponse } from "../../src/internal/http/dispatch.js"
 import { statusTextOf } from "../../src/internal/http/platform/nativeResponse.js"
 import { toPlatform } from "../../src/internal/http/platform/wholeResponse.js"
@@ -10,6 +11,11 @@ const responseWith = (parts: Pick<BufferedResponse, "headers" | "statusText">) =
     { origin: "https://advisor.example", path: "/" },
     { status: 200, body: new Uint8Array(), isWhole: true, ...parts }
   )
+
+it("platform response: the stream of an empty body is empty", async () => {
+  const { stream } = responseWith({ headers: {} })
+  expect(await Effect.runPromise(Stream.runCount(stream))).toBe(0)
+})
 
 it("platform response: a reason phrase that isn't Latin-1 is dropped, because a web Response would throw", () => {
   expect(statusTextOf(responseWith({ statusText: "Готово", headers: {} }))).toBe("")
