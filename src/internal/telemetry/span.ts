@@ -43,9 +43,7 @@ export const inSpan = <A, E extends NutritionAdvisorError, R>(
   if (fiber.currentTracer === defaultTracer) return call(undefined)
   return Effect.useSpan(name, { ...options(), captureStackTrace: false, kind: "client" }, (span) =>
     call(span).pipe(
-      Effect.tapErrorCause((cause) =>
-        Effect.sync(() => span.attribute("error.type", Metrics.failureLabels(cause).outcome))
-      ),
+      Effect.onError((cause) => Effect.sync(() => span.attribute("error.type", Metrics.failureLabels(cause).outcome))),
       Effect.withParentSpan(span)
     ))
 }

@@ -131,6 +131,12 @@ testLive.each(
   }
 )
 
+testLive("spans: an interrupted search has the error type Interrupted", function*() {
+  const interrupted = Effect.zipRight(setLatency("search", "1 minute"), Effect.timeout(searches(1), "50 millis"))
+  const [span] = named(yield* spansOf(Effect.either(interrupted)), "NutritionAdvisor.search")
+  expect(span?.attributes).toMatchObject({ "error.type": "Interrupted" })
+})
+
 testLive("spans: a successful call has the span status ok", function*() {
   const spans = yield* spansOf(searches(1))
   expect(spans.map(({ status }) => status.code)).toEqual(Array(3).fill(SpanStatusCode.OK))
