@@ -92,7 +92,7 @@ export const make = (options: Options) =>
         state = State.failed(state, cause, random, policy, now)
         if (state.phase._tag !== "BackingOff") return
         Deferred.unsafeDone(flight.token, Exit.failCause(cause))
-        const retryAt = now.wall + state.phase.until - now.monotonic
+        const retryAt = Math.round(now.wall + state.phase.until - now.monotonic)
         const served = servedAfterFailure(flight, options, now.wall)
         yield* Report.recordFailure(flight.request, { cause, retryAt, served })
       })
