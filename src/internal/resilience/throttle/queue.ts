@@ -13,7 +13,6 @@ import { onClose } from "../../runtime/onClose.js"
 import { heldRequests } from "../metrics.js"
 import * as Hold from "./hold.js"
 import type { Pace } from "./pace.js"
-import * as Turn from "./turn.js"
 
 /** All times are in milliseconds on the monotonic clock. */
 interface Settings {
@@ -42,6 +41,11 @@ interface Waiter {
   readonly deadline: number
   readonly turn: Deferred.Deferred<void, NutritionAdvisorError>
 }
+
+/** Whether a request may go now, has to wait, or fails because it would wait too long. `millis` is its wait, as far as it is known. */
+type Turn =
+  | { readonly _tag: "Now" }
+  | { readonly _tag: "Wait" | "TooLate"; readonly reason: "TooManyRequests" | "Rate"; readonly millis: number }
 
 /** If fewer milliseconds than this pass between a request's turn and its send, it didn't wait for anything in between. */
 const immediateMillis = 1
@@ -188,17 +192,19 @@ export class Queue {
   }
 
   /** Decides whether a request may go if `ahead` others go before it. */
-  private turnOf({ deadline, request }: Waiter, now: number, ahead = 0): Turn.Turn {
+  private turnOf({ deadline, request }: Waiter, now: number, ahead = 0): Turn {
     const { hold, settings: { onTooManyRequests, pace } } = this
-    return Turn.decide({
-      request,
-      now,
-      hold,
-      paced: pace.wait(now),
-      behind: ahead * pace.distance,
-      deadline,
-      onTooManyRequests
-    })
+    const held = Hold.wait(hold, request, now)
+    const paced = pace.wait(now)
+    const behind = ahead * pace.distance
+    const millis = behind + Math.max(held, paced)
+    if (millis <= 0) return { _tag: "Now" }
+    const reason = held > 0 ? "TooManyRequests" : "Rate"
+    // The response to a probe may end the hold at any time.
+    const shortest = hold._tag === "Probing" ? behind + paced : millis
+    const failsAtOnce = reason === "TooManyRequests" && onTooManyRequests === "fail"
+    const isTooLate = failsAtOnce || now >= deadline || now + shortest > deadline
+    return { _tag: isTooLate ? "TooLate" : "Wait", reason, millis }
   }
 }
 
