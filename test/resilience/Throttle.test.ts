@@ -256,6 +256,15 @@ it("Throttle rate: a request that would wait longer than maxWait for its turn fa
   expect(double.sent).toHaveLength(31)
 })
 
+it("Throttle rate: while a probe is pending, a request that the rate alone delays beyond maxWait fails at once", () => {
+  const rate = { limit: 1, interval: "10 seconds" } as const
+  const world = worldOver(byTerm(), { onTooManyRequests: "wait", rate, maxWait: "8 seconds" })
+  world.search("limit 10")
+  world.pass(10_000)
+  world.search("hang")
+  expect(outcomeOf(world.search("oats"))).toEqual(heldBack(10))
+})
+
 it("Throttle rate: with onTooManyRequests: \"fail\", a 429 immediately fails requests that wait for the rate", () => {
   const double = AdvisorDouble.make(() => Effect.delay(Effect.fail(tooMany(5)), 10))
   const world = worldOver(double, { rate: { limit: 1, interval: "1 second" } })
