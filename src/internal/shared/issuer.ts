@@ -83,14 +83,10 @@ export const make = (
     const { run, scope } = yield* makeScope(settings)
     const withinTokenTimeout = withTimeoutRepeatingIfStopped(settings.tokenTimeout)
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ createSeries }) => createSeries()))
-    /** This token is never read from the cache again, even if the exchange after its rejection failed. */
-    let lastRejected = Option.none<AccessToken>()
 
     const issue: Issuer["issue"] = (request) =>
       Effect.gen(function*() {
         const startedAt = yield* currentMonotonicMillis
-        if (request.reason === "rejection") lastRejected = request.replacing
-        const replacing = Option.orElse(request.replacing, () => lastRejected)
         const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
         const seal = yield* Seal.make(licenseKey, Settings.tokenIdentityOf(settings))
         return yield* run(acquireToken({
@@ -98,7 +94,7 @@ export const make = (
           waitsUntil: startedAt + longestWait(settings),
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
           policy: settings.refresh,
-          mayReplace: mayReplace(replacing),
+          mayReplace: mayReplace(request.replacing),
           exchange: Effect.provideService(withinTokenTimeout(issuer.issue(request)), LicenseKey, licenseKey)
         }))
       })
