@@ -64,9 +64,6 @@ const makeFlight = (request: ExchangeRequest): Flight => ({
   invalidated: undefined
 })
 
-/** Fails the flight with "Closed", unless it has ended. Nothing else completes a flight whose fiber never started. */
-const completeClosed = ({ token }: Flight) => Deferred.unsafeDone(token, Exit.failCause(State.closedCause))
-
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
 export const make = (options: Options) =>
   Effect.gen(function*() {
@@ -114,19 +111,19 @@ export const make = (options: Options) =>
         )
       })
 
-    const start = (flight: Flight) => run(running(flight)).addObserver(() => completeClosed(flight))
-
     const ask = (request: ExchangeRequest): Effect.Effect<State.Decision<Flight>> =>
       Effect.map(currentMoment, (now) => {
         const flight = makeFlight(request)
         const [decision, next] = State.ask(state, flight, request.reason, policy, now)
         state = next
-        if (decision._tag === "Wait" && decision.flight === flight) start(flight)
+        if (decision._tag === "Wait" && decision.flight === flight) run(running(flight))
         return decision
       })
 
     const close = Effect.sync(() => {
-      if (state.phase._tag === "InFlight") completeClosed(state.phase.flight)
+      if (state.phase._tag === "InFlight") {
+        Deferred.unsafeDone(state.phase.flight.token, Exit.failCause(State.closedCause))
+      }
       state = State.close(state)
     })
     yield* onClose(close)
