@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs"
+import { createServer } from "node:net"
 import { inspect } from "node:util"
 import { describe, expect } from "@effect/vitest"
 import { Config, ConfigProvider, Context, Effect, Inspectable, Layer, Option, Redacted } from "effect"
@@ -9,7 +10,7 @@ import * as Oldest from "ioredis-5-4"
 import * as Six from "ioredis-6"
 import { laws } from "../../shared/cacheLaws.js"
 import { test, testLive } from "../../support/doubles/arranged.js"
-import { freePort } from "../../support/doubles/Wire.js"
+import { freePort, listening } from "../../support/doubles/Wire.js"
 import * as RedisCluster from "./RedisCluster.js"
 import * as RedisServer from "./RedisServer.js"
 import * as TcpProxy from "./TcpProxy.js"
@@ -153,6 +154,16 @@ describeWithRedis("RedisTokenCache: failed call", () => {
     const cache = yield* cacheOf(RedisTokenCache.layer({ url: server.url }))
     yield* happens(server)
     expect(yield* Effect.flip(cache.lease(name, "first", minute))).toMatchObject({ reason: "Unavailable", code })
+  })
+
+  testLive.each([
+    ["responds to a command", "redis"],
+    ["completes the TLS handshake", "rediss"]
+  ])("the call fails after a few seconds if the server never %s", function*([, protocol]) {
+    const port = yield* listening(createServer())
+    const cache = yield* cacheOf(RedisTokenCache.layer({ url: Redacted.make(`${protocol}://127.0.0.1:${port}`) }))
+    const error = yield* Effect.flip(cache.read(name)).pipe(Effect.timeout("8 seconds"))
+    expect(error).toMatchObject({ _tag: "SharedTokenCacheError", reason: "Unavailable" })
   })
 
   testLive("the error contains neither address nor password", function*() {
