@@ -38,7 +38,6 @@ export const forbiddenReasons: Readonly<Record<ForbiddenReason, Meaning>> = {
   }
 }
 
-/** The reason why a request was rejected. */
 export type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
 
 const isRequestReason = (reason: ForbiddenReason): reason is RequestReason => reason !== "KeyRejected"

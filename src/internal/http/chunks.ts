@@ -22,7 +22,6 @@ export const bytesOf = (value: unknown): Uint8Array | undefined => {
   return isArrayBuffer(value) ? new Uint8Array(value) : undefined
 }
 
-/** The error for a chunk that `bytesOf` can't convert. */
 export const notBytes = () => new TypeError("a chunk of the body is neither bytes nor a string")
 
 /** The chunks of a body, from the reader of a web stream or from an async iterator. */
@@ -48,7 +47,6 @@ const ignoringErrors = (cancel: () => unknown) => () => {
   canceled().catch(constVoid)
 }
 
-/** Opens a web stream. */
 export const chunksOfWebStream = (stream: WebStream): Chunks => {
   const reader = stream.getReader() as Reader
   return { next: () => reader.read(), cancel: ignoringErrors(() => reader.cancel()) }

@@ -17,7 +17,6 @@ export interface Request {
   readonly body: Sendable
 }
 
-/** A request whose body is not a stream. */
 export interface BufferedRequest extends Request {
   readonly body: Exclude<Sendable, HttpBody.Stream>
 }
@@ -49,7 +48,6 @@ export interface Receiver {
   readonly onResponse: (response: BufferedResponse) => void
   /** The request failed. Only the code of `cause` is used. `status` is set if the head of a response was received. */
   readonly onFailure: (cause: unknown, status?: number) => void
-  /** The stream of the request body failed. */
   readonly onBodyFailure: () => void
 }
 

@@ -48,7 +48,6 @@ export const observedHeaders = ({ headers, observeHeaders }: ServiceResponse): R
     return text === "" ? [] : [[name, text.slice(0, keptHeaderCharacters)]]
   }))
 
-/** The fields of an error that come from a response. */
 export interface ResponseFields {
   readonly operation: Operation
   readonly status: number

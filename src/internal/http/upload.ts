@@ -24,7 +24,6 @@ export const fromString = (text: string, contentType = "text/plain;charset=UTF-8
   contentType
 })
 
-/** The upload of a body that is in memory. */
 export const inMemory = (content: unknown): Upload | undefined => {
   if (classOf(content) === "URLSearchParams") {
     return fromString(String(content), "application/x-www-form-urlencoded;charset=UTF-8")

@@ -14,7 +14,6 @@ export const check = (field: string, ...rules: ReadonlyArray<Rule>): Checked<voi
   return broken === undefined ? Either.void : Either.left(new ConfigurationError({ field, rule: broken[1] }))
 }
 
-/** Returns the value if all rules hold. */
 export const checkValue = <A>(value: A, field: string, ...rules: ReadonlyArray<Rule>): Checked<A> =>
   Either.map(check(field, ...rules), () => value)
 
@@ -36,6 +35,5 @@ export const parseCount = (value: number, field: string): Checked<number> =>
 const isZero = (value: Duration.DurationInput) =>
   Option.exists(Duration.decodeUnknown(value), Duration.isZero) && !/^-|NaN/.test(String(value))
 
-/** Parses a duration that may be zero into milliseconds. */
 export const parseMillisOrZero = (value: Duration.DurationInput, field: string): Checked<number> =>
   isZero(value) ? Either.right(0) : parseMillis(value, field)

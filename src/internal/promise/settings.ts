@@ -58,11 +58,9 @@ const read = <O extends Options, S>(
     (options: O) => Effect.suspend(() => parse(options))
   )
 
-/** The settings of a client that doesn't share its token. */
 export const readSettings = (given: AdvisorOptions) =>
   read<Options, Settings.ClientSettings>(given, Settings.clientDeclarations, Settings.parseClient)
 
-/** The settings of a client that shares its token with other replicas. */
 export const readSharedSettings = (given: AdvisorOptions) =>
   read<SharedOptions, Settings.SharedClientSettings>(
     given,

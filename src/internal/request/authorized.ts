@@ -58,7 +58,6 @@ const showOn = ({ span }: RequestContext, response: ServiceResponse.ServiceRespo
   }
 }
 
-/** Fails if the status is not 2xx. */
 const responseOrError = (context: RequestContext, response: ServiceResponse.ServiceResponse) => {
   showOn(context, response)
   return isOk(response.status) ? Effect.succeed(response) : ServiceResponse.statusError(response)
@@ -74,7 +73,6 @@ const rejectionOutcomeOf = (error: NutritionAdvisorError): Metrics.RejectionOutc
   return error.operation === "token" ? "RenewalFailed" : "RetryFailed"
 }
 
-/** Counts how a request ends that got a rejected status. */
 const withRejectionMetric = (renewing: Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError>) =>
   renewing.pipe(
     Effect.tap(({ status }) => countRejection(showsAcceptance(status) ? "AcceptedAfterRenewal" : "RetryFailed")),

@@ -32,7 +32,6 @@ export const fromTokens = (
     return Context.make(NutritionAdvisor, yield* Service.make(settings, tokens, run))
   })
 
-/** A client and its TokenProvider. */
 export type Client = Context.Context<NutritionAdvisor | TokenProvider.TokenProvider>
 
 /** Creates a client whose store is in memory. Reads of that store need no timeout, which would cost two fibers each. */

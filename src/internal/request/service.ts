@@ -21,7 +21,6 @@ import { withNormalizedOptions } from "./searchOptions.js"
 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
 
-/** Creates the calls of a client. */
 export const make = (
   settings: DataSettings,
   tokens: TokenProvider.Service,

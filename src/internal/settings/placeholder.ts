@@ -42,7 +42,6 @@ const placeholders = [
   /^(\/var\/run|\/run|\/etc|\/mnt|\/vault)\/secrets(-store)?\//
 ]
 
-/** Checks for an unresolved template. */
 export const containsTemplate = (text: string): boolean => template.test(text)
 
 /** Checks for a placeholder or an unresolved reference. */

@@ -73,7 +73,6 @@ const makeScope = ({ cacheTimeout }: Settings.SharingSettings) =>
     return { scope, run }
   })
 
-/** Creates an issuer that wraps another one. Its settings have been checked. */
 export const make = (
   issuer: Issuer,
   settings: Settings.SharingSettings

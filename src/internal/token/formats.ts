@@ -90,7 +90,6 @@ interface Received {
   readonly receivedAt: number
 }
 
-/** Creates the token from the JSON of the response. */
 export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }: Received) =>
   Effect.gen(function*() {
     const response = yield* decode(json, status)

@@ -135,5 +135,4 @@ export const failed = <Flight>(
   }
 }
 
-/** The client is closed, so no flight starts any more. */
 export const close = (state: State<unknown>): State<never> => ({ ...state, phase: { _tag: "Closed" } })

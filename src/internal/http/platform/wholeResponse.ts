@@ -122,7 +122,6 @@ export class WholeResponse implements Response {
   }
 }
 
-/** Converts a response that has been read into one of the platform. */
 export const toPlatform = (
   request: HttpClientRequest.HttpClientRequest,
   { origin, path }: Pick<Request, "origin" | "path">,

@@ -33,7 +33,6 @@ interface QueuedRequest {
   isCounted: boolean
 }
 
-/** A request that waits in a lane. */
 interface Waiter {
   readonly request: QueuedRequest
   readonly lane: Set<Waiter>
@@ -185,7 +184,6 @@ export class Queue {
     this.leave(waiter, Exit.void)
   }
 
-  /** Fails a request that was not sent. */
   private holdBack(waiter: Waiter, millis: number) {
     const { operation } = waiter.request
     this.leave(waiter, Exit.fail(new TooManyRequests({ operation, retryAfter: millis / 1000 })))
