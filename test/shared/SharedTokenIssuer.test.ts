@@ -242,6 +242,16 @@ describe("sharing: lease", () => {
     }
   )
 
+  test(
+    "a lease that becomes free after this wait is not taken, because the exchange would end too late",
+    function*({ cache }) {
+      yield* squat(20_100)
+      yield* cache.behaveAlways("read", Cache.takes(900))
+      const exchanged = settle(Effect.flatMap(replica({ tokenTimeout: "5 seconds" }), missing))
+      expect(yield* counterChanges(exchanged, "shared_")).toEqual({ "tokens_total ExchangedAlone": 1 })
+    }
+  )
+
   test("setting the clock forward does not end the wait for the lease", function*({ issuer }) {
     yield* exchanging
     const clock = ManualClock.over(yield* Effect.clock)
