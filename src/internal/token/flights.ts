@@ -96,11 +96,7 @@ export const make = (options: Options) =>
 
     const running = (flight: Flight) =>
       Effect.uninterruptibleMask((restore) => {
-        const putBack = withTimeout(
-          Replace.putBack(options, flight),
-          Math.min(flightTimeout, longestPutBack),
-          () => "Timeout" as const
-        )
+        const putBack = withTimeout(Replace.putBack(options, flight), longestPutBack, () => "Timeout" as const)
         return Replace.replaceToken(options, flight).pipe(
           withFlightTimeout(flightTimeout),
           restore,
