@@ -107,8 +107,7 @@ const playRound = (acquisition: Acquisition, round: number): Effect.Effect<Round
 const endOfPatience = ({ patience, waitsUntil }: Acquisition): Effect.Effect<number> =>
   Effect.gen(function*() {
     const now = yield* currentMonotonicMillis
-    const longest = Math.max(0, Math.min(patience, waitsUntil - now))
-    return now + longest * (yield* Random.next)
+    return now + Math.min(patience, waitsUntil - now) * (yield* Random.next)
   })
 
 /** Plays rounds until it gets a token. If the cache fails, the round is repeated, because the cache may recover. */
