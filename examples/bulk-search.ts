@@ -117,8 +117,8 @@ const isWorthRetrying = (error: NutritionAdvisorError.NutritionAdvisorError) =>
   NutritionAdvisorError.isTransient(error) || (error._tag === "Forbidden" && error.reason === "CoolingDown")
 
 /** The error says nothing about this term: every other search fails with it as well. */
-const concernsAll = ({ _tag, operation }: NutritionAdvisorError.NutritionAdvisorError) =>
-  operation === "token" || _tag === "MissingServiceId" || _tag === "LicenseKeyUnavailable"
+const concernsAll = (error: NutritionAdvisorError.NutritionAdvisorError) =>
+  error.operation === "token" || error._tag === "MissingServiceId" || error._tag === "LicenseKeyUnavailable"
 
 /** Pauses of half a second, doubling up to five seconds, for as long as the patience lasts. */
 const patiently = (patience: Duration.Duration) =>

@@ -6,7 +6,7 @@ import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondAlways, respondNext } from "../support/doubles/simulator.js"
 import { recordSpans } from "../support/doubles/spans.js"
-import { arrange, failures, forbiddenCalls } from "../support/tables/forbiddenCalls.js"
+import { arrange, failures, forbiddenCalls, responseOf } from "../support/tables/forbiddenCalls.js"
 import { errorStatuses } from "../support/tables/statuses.js"
 
 const observing = advisor({ observeHeaders: ["X-Request-Id", "x-trace", "x-none"] })
@@ -90,10 +90,11 @@ test("span: after two rejections, it has the status and header of the last respo
 
 test.each(Object.entries(forbiddenCalls))(
   "span: it has the status and the listed header of the rejection if the call fails with the reason %s",
-  function*([reason, rejection]) {
-    const response = { ...rejection.response, headers: { ...rejection.response.headers, ...identified } }
-    yield* Effect.flatMap(Simulator.Simulator, (simulator) => arrange(simulator, { ...rejection, response }))
-    const { result, spans } = yield* spansOf(failures(rejection))
+  function*([reason, forbiddenCall]) {
+    const { headers, ...others } = responseOf(forbiddenCall)
+    const response = { ...others, headers: { ...headers, ...identified } }
+    yield* Effect.flatMap(Simulator.Simulator, (simulator) => arrange(simulator, { ...forbiddenCall, response }))
+    const { result, spans } = yield* spansOf(failures(forbiddenCall))
     expect(result.at(-1)).toMatchObject({ reason, headers: shown })
     expect(spans.map(([, ...attributes]) => attributes)).toEqual(result.map(() => [403, "request-1"]))
   }

@@ -7,7 +7,13 @@ import { counterChanges } from "../support/doubles/metrics.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondNext } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
-import { arrange, failures, forbiddenCalls, ordinaryRejections } from "../support/tables/forbiddenCalls.js"
+import {
+  arrange,
+  failures,
+  forbiddenCalls,
+  ordinaryRejections,
+  search as forbiddenSearch
+} from "../support/tables/forbiddenCalls.js"
 
 /** A client that has searched once. */
 const test = arranged(
@@ -57,10 +63,21 @@ describe("renewal: a 403 that is not about the token", () => {
 
 test.each(Object.entries(forbiddenCalls))(
   "renewal: a request fails with the same reason of Forbidden if it gets an ordinary 403 first: %s",
-  function*([reason, rejection], { simulator }) {
+  function*([reason, forbiddenCall], { simulator }) {
     yield* Effect.all([respondNext("search", { status: 403 }), respondNext("request", { status: 403 })])
-    yield* arrange(simulator, rejection)
-    expect((yield* failures(rejection)).at(-1)).toMatchObject({ _tag: "Forbidden", reason })
+    yield* arrange(simulator, forbiddenCall)
+    expect((yield* failures(forbiddenCall)).at(-1)).toMatchObject({ _tag: "Forbidden", reason })
+  }
+)
+
+const forbiddenSearches = Object.entries(forbiddenCalls).filter(([, { call }]) => call === forbiddenSearch)
+
+test.each(forbiddenSearches)(
+  "renewal: a request through httpClient fails with the same reason of Forbidden as a search: %s",
+  function*([reason, forbiddenCall], { httpClient, simulator }) {
+    yield* arrange(simulator, forbiddenCall)
+    const errors = yield* failures({ ...forbiddenCall, call: httpClient.get("/v2/plan") })
+    expect(errors.at(-1)).toMatchObject({ _tag: "Forbidden", reason })
   }
 )
 

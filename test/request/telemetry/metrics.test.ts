@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Schema } from "effect"
+import { Effect, Fiber, Layer, Option, Schema, Struct } from "effect"
 import {
   NutritionAdvisor,
   NutritionAdvisorError,
@@ -127,11 +127,13 @@ describe("metrics: data request", () => {
 })
 
 test.each(Object.entries(forbiddenCalls))(
-  "metrics: a Forbidden is counted once with its reason, and the key is exchanged no more often than necessary: %s",
-  function*([reason, rejection], simulator) {
-    yield* arrange(simulator, rejection)
-    expect(yield* counterChanges(failures(rejection), "rejections_total")).toMatchObject({ [reason]: 1 })
-    expect((yield* simulator.counters).exchanges).toBe(rejection.exchanges)
+  "metrics: a Forbidden is counted once with its reason, and no call or exchange is sent more often than necessary: %s",
+  function*([reason, forbiddenCall], simulator) {
+    yield* arrange(simulator, forbiddenCall)
+    expect(yield* counterChanges(failures(forbiddenCall), "rejections_total")).toMatchObject({ [reason]: 1 })
+    const { exchanges } = yield* simulator.counters
+    const sends = (yield* simulator.requests).filter(({ operation }) => operation !== "token").length
+    expect({ exchanges, sends }).toEqual(Struct.pick(forbiddenCall, "exchanges", "sends"))
   }
 )
 

@@ -2,8 +2,9 @@
 import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Effect, Record, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import type { Simulator } from "effect-nutrition-advisor/testing"
 import { optionalTextFields } from "../../../src/internal/token/formats.js"
-import { type ForbiddenCall, forbiddenCalls } from "../tables/forbiddenCalls.js"
+import { forbiddenCalls, responseOf } from "../tables/forbiddenCalls.js"
 import * as SearchOptionRows from "../tables/searchOptions.js"
 import { tokenRoutes } from "../tables/tokenRoutes.js"
 import type { Reply } from "./LocalService.js"
@@ -107,16 +108,16 @@ const withResponse: ReadonlyArray<Outcome> = [
 ]
 
 /** A response with this status, these headers and these fields of a body, which also contains every secret. */
-const withEcho = ({ body, headers = {}, status }: ForbiddenCall["response"]) =>
+const withEcho = ({ body, headers = {}, status }: Simulator.Reply) =>
   body === undefined
     ? Replies.echoing(status, headers)
     : Replies.respond(JSON.stringify(Object.assign({ echo: Replies.echo }, body)), headers, status)
 
-const ofForbiddenCalls: ReadonlyArray<Outcome> = Object.entries(forbiddenCalls).map(([reason, rejection]) => ({
+const ofForbiddenCalls: ReadonlyArray<Outcome> = Object.entries(forbiddenCalls).map(([reason, forbiddenCall]) => ({
   title: `a call that fails with the reason ${reason} of Forbidden`,
-  token: rejection.isTokenUnchanged === true ? Replies.tokenReplyWith({}) : Replies.tokenReply,
-  data: withEcho(rejection.response),
-  program: Effect.retry(rejection.call, { times: rejection.calls - 1 }),
+  token: forbiddenCall.isTokenUnchanged === true ? Replies.tokenReplyWith({}) : Replies.tokenReply,
+  data: withEcho(responseOf(forbiddenCall)),
+  program: Effect.retry(forbiddenCall.call, { times: forbiddenCall.times - 1 }),
   end: `Forbidden ${reason}`
 }))
 

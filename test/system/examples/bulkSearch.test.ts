@@ -4,7 +4,7 @@ import { expect } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
-import { requestReasons } from "../../../src/internal/errors/forbidden.js"
+import { forbiddenReasons, requestReasons } from "../../../src/internal/errors/forbidden.js"
 import { arrangedLive } from "../../support/doubles/arranged.js"
 import { searchPath, start } from "../../support/doubles/WatchedSimulator.js"
 import { eventually } from "../../support/doubles/Wire.js"
@@ -138,17 +138,18 @@ test.each(rejectedSearches)(
     reason,
     job
   ) {
-    const rejection = Calls.forbiddenCalls[reason]
-    yield* Calls.arrange(job.service, rejection)
+    const forbiddenCall = Calls.forbiddenCalls[reason]
+    yield* Calls.arrange(job.service, forbiddenCall)
     // All searches in flight can share a renewal.
-    yield* job.write(terms.slice(0, (rejection.calls - 1) * inFlight + 1))
+    yield* job.write(terms.slice(0, (forbiddenCall.times - 1) * inFlight + 1))
     yield* job.append("")
-    const { code, stderr } = yield* job.run({ BULK_PATIENCE: "100 millis" })
-    const { status } = rejection.response
+    const patience = forbiddenReasons[reason].isTemporary ? "100 millis" : "1 hour"
+    const { code, stderr } = yield* job.run({ BULK_PATIENCE: patience })
+    const { status } = Calls.responseOf(forbiddenCall)
     const { message } = new NutritionAdvisorError.Forbidden({ operation: "search", status, reason })
     const lines = yield* job.output
     expect({ code, isReported: stderr.includes(message), hasLine: lines.includes(message) }).toEqual(
-      rejection.stopsBulkSearch
+      forbiddenCall.stopsBulkSearch
         ? { code: 1, isReported: true, hasLine: false }
         : { code: 0, isReported: false, hasLine: true }
     )
