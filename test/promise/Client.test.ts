@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
 import { expect, it } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, Layer, Option, Schema } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
@@ -10,6 +10,7 @@ import { afterEach, vi } from "vitest"
 import { z } from "zod"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { testLive } from "../support/doubles/arranged.js"
+import * as IssuerDouble from "../support/doubles/IssuerDouble.js"
 import * as Wire from "../support/doubles/Wire.js"
 import { rejection } from "./outcomes.js"
 import { doubled, key, settings, simulatedClient } from "./simulatedClient.js"
@@ -166,6 +167,16 @@ it("fromLayer: the error of an invalid variable names the variable but not its v
   vi.stubEnv("WRONG", key)
   const own = Layer.unwrapEffect(Effect.as(Config.integer("WRONG"), configured))
   expect(await rejected(own)).toMatchObject({ variable: "WRONG", message: expect.not.stringContaining(key) })
+})
+
+it("status: it has all fields of the TokenProvider's status", async () => {
+  const token = IssuerDouble.token(1, 0, 1_000)
+  const failure = { error: IssuerDouble.unavailable, at: 1, retryAt: 2 }
+  const status = tokenStatusOf(Option.some({ token, state: "stale" }), Option.some(failure))
+  const provider = { get: Effect.succeed(token), renew: () => Effect.succeed(token), status: Effect.succeed(status) }
+  const search = NutritionAdvisorTest.layer({ search: () => Effect.never })
+  await using advisor = Advisor.fromLayer(Layer.merge(search, Layer.succeed(TokenProvider.TokenProvider, provider)))
+  expect(await advisor.status()).toEqual(status)
 })
 
 it("status: it is none if the layer has no TokenProvider, even after a caller has changed an earlier one", async () => {

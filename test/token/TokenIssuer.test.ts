@@ -156,6 +156,7 @@ describe("token response: customer_id", () => {
 describe.each(Record.keys(optionalTextFields))("token response: %s", (field) => {
   test.each([
     ["a string is kept", "read:search", Option.some("read:search")],
+    ["an empty string is kept", "", Option.some("")],
     ["a missing value is accepted", undefined, Option.none()],
     ["null is accepted", null, Option.none()]
   ])("%s", function*([, value, expected]) {
@@ -226,7 +227,8 @@ describe("token response", () => {
   )
 
   withSimulator("the response of the simulator has each optional field", function*() {
-    expect(Object.entries(yield* issue()).filter(([, value]) => Equal.equals(value, Option.none()))).toEqual([])
+    const isEmpty = (value: unknown) => Equal.equals(value, Option.none()) || Equal.equals(value, Option.some(""))
+    expect(Object.entries(yield* issue()).filter(([, value]) => isEmpty(value))).toEqual([])
   })
 })
 

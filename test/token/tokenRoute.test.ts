@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { searchRoute } from "../../src/internal/request/build.js"
 import { read } from "../support/documents/blocks.js"
 import { advisorOver } from "../support/doubles/advisorOver.js"
 import { test, testLive } from "../support/doubles/arranged.js"
@@ -47,7 +48,8 @@ describe.each(tokenRoutes)("token route $name", (route) => {
   })
 
   it("docs/SERVICE.md has its path", () => {
-    expect(read("docs/SERVICE.md")).toContain(`| Path | ${path} |`)
+    const paths = read("docs/SERVICE.md").matchAll(/^\| Path \| (\S+) \|$/gm)
+    expect(Array.from(paths, ([, documented]) => documented)).toContain(path)
   })
 
   it.each([
@@ -63,14 +65,34 @@ describe.each(tokenRoutes)("token route $name", (route) => {
 
 const withKeyInPath = tokenRoutes.filter(({ path }) => path.includes("{key}"))
 
-/** The agents that exclude a request by its path, in docs/telemetry.md. */
-const agents = ["Sentry", "dd-trace", "New Relic", "Elastic APM"]
+/** How the row of each agent in docs/telemetry.md writes the text or the pattern that excludes a request by its URL. */
+const agents = {
+  "Sentry": /includes\("([^"]+)"\)/g,
+  "dd-trace": /[[ ]\/(\S+?)\/[\],]/g,
+  "New Relic": /_REGEX_PATTERN=([^`]+)`/g,
+  "Elastic APM": /includes\("([^"]+)"\)/g
+}
 
-it.each(withKeyInPath)("token route $name: docs/telemetry.md shows how each agent excludes its path", ({ path }) => {
-  const rows = read("docs/telemetry.md").replaceAll("\\", "").split("\n")
-  const segments = path.split("/").slice(1).map((segment) => `/${segment}/`)
-  const excludes = (row: string) => segments.some((segment) => row.includes(segment))
-  expect(agents.filter((agent) => rows.some((row) => row.startsWith(`| ${agent} `) && excludes(row)))).toEqual(agents)
+const exclusionsOf = (agent: keyof typeof agents): ReadonlyArray<RegExp> => {
+  const row = read("docs/telemetry.md").split("\n").find((line) => line.startsWith(`| ${agent} `)) ?? ""
+  return Array.from(row.matchAll(agents[agent]), ([, pattern = ""]) => new RegExp(pattern.replaceAll("\\|", "|")))
+}
+
+describe.each(Struct.keys(agents))("docs/telemetry.md: the row of %s", (agent) => {
+  it.each(withKeyInPath)("excludes the exchange over $name", (route) => {
+    const { path } = exchangeOf(route, Secrets.key)
+    expect(exclusionsOf(agent).filter((pattern) => pattern.test(path))).not.toEqual([])
+  })
+
+  it("doesn't exclude searches", () => {
+    expect(exclusionsOf(agent).filter((pattern) => pattern.test(searchRoute))).toEqual([])
+  })
+})
+
+it.each(withKeyInPath)("docs/telemetry.md: the pattern for New Relic hides the key in the path of $name", (route) => {
+  const { path } = exchangeOf(route, Secrets.key)
+  const shown = exclusionsOf("New Relic").reduce((text, pattern) => text.replace(pattern, "$1"), path)
+  expect(Secrets.shownIn(shown)).toEqual([])
 })
 
 const customPath = "/proxy/v2/token-cache/unified/oauth/token/{key}"
