@@ -133,6 +133,26 @@ describe("request body", () => {
     }
   )
 
+  const halfRead = async () => {
+    const stream = Readable.from(["a", "b"])
+    await stream[Symbol.asyncIterator]().next()
+    return stream
+  }
+
+  it("fetch: a Node stream that has been read in part is rejected, because only its rest would be sent", async () => {
+    const service = serviceOf()
+    await using advisor = clientOf(service)
+    const sending = advisor.fetch("/v2/x", { method: "POST", body: await halfRead() })
+    await expect(sending).rejects.toThrow("already been read")
+    expect(service.sent).toEqual([])
+  })
+
+  test("httpClient: a Node stream that has been read in part fails with BadRequest", function*() {
+    const body = HttpBody.raw(yield* Effect.promise(halfRead))
+    const error = yield* Effect.flip(Effect.provide(post(body), advisorOf(serviceOf())))
+    expect(error).toMatchObject({ _tag: "BadRequest", detail: "the stream of its body failed" })
+  })
+
   test.each(streams)("httpClient: %s is streamed", function*([, body, sent]) {
     const service = serviceOf()
     yield* Effect.provide(post(bodyOf(body())), advisorOf(service))

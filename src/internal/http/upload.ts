@@ -3,12 +3,14 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import {
+  alreadyRead,
   bytesOf,
   chunksOfWebStream,
   classOf,
   isAsyncIterable,
   notBytes,
   readInterruptibly,
+  wasRead,
   type WebStream
 } from "./chunks.js"
 import type { Sendable } from "./dispatch.js"
@@ -74,13 +76,14 @@ const fromStream = (stream: WebStream): Effect.Effect<Upload, unknown> =>
   )
 
 /** A Node stream or another async iterable is streamed, because it may not fit into memory. */
-const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefined =>
-  isAsyncIterable(content)
-    ? Stream.mapEffect(Stream.fromAsyncIterable(content, (thrown) => thrown), (chunk) => {
-      const bytes = bytesOf(chunk)
-      return bytes === undefined ? Effect.fail(notBytes()) : Effect.succeed(bytes)
-    })
-    : undefined
+const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefined => {
+  if (!isAsyncIterable(content)) return undefined
+  if (wasRead(content)) return Stream.fail(alreadyRead())
+  return Stream.mapEffect(Stream.fromAsyncIterable(content, (thrown) => thrown), (chunk) => {
+    const bytes = bytesOf(chunk)
+    return bytes === undefined ? Effect.fail(notBytes()) : Effect.succeed(bytes)
+  })
+}
 
 /** Reads a form, a Blob or a web stream into memory. Fails with what the source throws. */
 const readIntoMemory = (content: unknown): Effect.Effect<Upload, unknown> | undefined => {
