@@ -159,6 +159,12 @@ describe("HTTP request without a response", () => {
     }
   )
 
+  test("undici's error for invalid HTTP, which has no code, is reported as such", function*() {
+    const error = Object.assign(new Error("secret"), { name: "HTTPParserError", code: undefined })
+    const { message } = yield* Effect.flip(send(failing(error)))
+    expect(message).toContain("a response that is not valid HTTP, or whose headers are too large (HPE_INVALID)")
+  })
+
   test("a body that breaks off fails with Aborted", function*() {
     const breaking = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("secret")) })
     expect(yield* Effect.flip(send(responding(() => new Response(breaking))))).toMatchObject({ reason: "Aborted" })

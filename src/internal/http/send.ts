@@ -60,9 +60,10 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
     [...inside, error.cause].map((inner) => findInCauses(inner, find, depth - 1)).find(Predicate.isNotUndefined)
 }
 
-/** Returns the code of an error. If fetch rejects a request because of its port, the error has a message and no code. */
-const codeOf = ({ code, message }: ErrorFields) => {
+/** Returns the code of an error. Two errors have none: that of fetch for a blocked port, and that of undici 7 for invalid HTTP. */
+const codeOf = ({ code, message, name }: ErrorFields) => {
   if (typeof code === "string" && knownCode.test(code)) return code
+  if (name === "HTTPParserError") return "HPE_INVALID"
   return message === "bad port" ? badPort : undefined
 }
 
