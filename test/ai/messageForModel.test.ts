@@ -51,7 +51,7 @@ it.each([
   [
     new BadRequest({ operation: "token", status: 400, body }),
     "The token exchange was rejected with status 400. Check the license key, NUTRITION_ADVISOR_BASE_URL and " +
-    `NUTRITION_ADVISOR_TOKEN_ROUTE, and any proxy between you and the service. ${setup}`
+    `NUTRITION_ADVISOR_TOKEN_ROUTE, and any proxy in between. ${setup}`
   ],
   [
     new UnexpectedResponse({ operation: "search", status: 200, reason: "TooLarge" }),

@@ -9,7 +9,7 @@ interface Meaning {
   readonly ending: string
 }
 
-export const keyAdvice = "Check the license key, baseUrl and tokenRoute, and any proxy between you and the service."
+export const keyAdvice = "Check the license key, baseUrl and tokenRoute, and any proxy in between."
 
 const licenseAdvice =
   "Check that the license covers this call, that serviceId is correct, and that no proxy is rejecting the request."

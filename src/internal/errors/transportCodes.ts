@@ -16,8 +16,8 @@ const transient: Table = [
   ],
   [/^EAI_AGAIN$/, "Check your DNS settings."],
   [/^UND_ERR_ABORTED$|PROXY_TUNNEL/, "Check that your proxy lets the client through."],
-  [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, and check for a firewall or proxy in between."],
-  [/^EPROTO$/, "Check the base URL: its port may not use https, or may use a different version of TLS."]
+  [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, and any firewall or proxy in between."],
+  [/^EPROTO$/, "Check the base URL: its port may not use https, or another version of TLS."]
 ]
 
 const noCommonTls =
@@ -30,7 +30,7 @@ const refusedByClient =
 const permanent: Table = [
   [
     new RegExp(`^${badPort}$`),
-    "fetch blocks the port in baseUrl, as browsers do: use another port, or another client such as UndiciClient."
+    "fetch blocks the port in baseUrl: use another port, or another client such as UndiciClient."
   ],
   [/SELF_SIGNED|^UNABLE_TO_/, "Check the base URL, or make Node trust the certificate with NODE_EXTRA_CA_CERTS."],
   [
@@ -45,17 +45,13 @@ const permanent: Table = [
     /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST)/,
     "Check the base URL: its port may not use https, or a proxy may be responding instead."
   ],
-  [
-    /_SSL_.*(PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|UNKNOWN_PROTOCOL)/,
-    "Check the base URL: its port may use a different version of TLS."
-  ],
+  [/_SSL_.*(PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|UNKNOWN_PROTOCOL)/, noCommonTls],
   [
     /_SSL_.*(CERTIFICATE_REQUIRED|ALERT_CERTIFICATE_|ALERT_(BAD|UNSUPPORTED|NO)_CERTIFICATE)/,
-    "The service requires a client certificate: configure the HTTP client with one that the service accepts."
+    "The service requires a client certificate: configure the HTTP client with one."
   ],
   [/_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|LEGACY_RENEGOTIATION)/, noCommonTls],
-  [/_SSL_.*(UNRECOGNIZED_NAME|UNKNOWN_CA|ALERT_ACCESS_DENIED)/, noCommonTls],
-  [/_SSL_.*(KEY_TOO_SMALL|NO_CIPHERS|NO_SHARED_CIPHER)/, noCommonTls],
+  [/_SSL_.*(UNRECOGNIZED_NAME|UNKNOWN_CA|ALERT_ACCESS_DENIED|KEY_TOO_SMALL|NO_CIPHERS|NO_SHARED_CIPHER)/, noCommonTls],
   [/^ERR_NO_FETCH$/, "This process has no fetch: choose another HttpClient, such as UndiciClient."],
   [
     /^ERR_FETCH_RESPONSE$/,
@@ -65,8 +61,10 @@ const permanent: Table = [
   [/^UND_ERR_(DESTROYED|CLOSED)$/, "Your undici dispatcher is closed: keep it open until the client is closed."],
   [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/, refusedByClient],
   [/^ERR_INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)$/, refusedByClient],
-  [/^ERR_HTTP_(INVALID_HEADER_VALUE|CONTENT_LENGTH_MISMATCH)$/, refusedByClient],
-  [/^ERR_(UNESCAPED_CHARACTERS|SOCKET_BAD_PORT)$/, refusedByClient]
+  [
+    /^ERR_(HTTP_INVALID_HEADER_VALUE|HTTP_CONTENT_LENGTH_MISMATCH|UNESCAPED_CHARACTERS|SOCKET_BAD_PORT)$/,
+    refusedByClient
+  ]
 ]
 
 const adviceIn = (table: Table, code = "") => table.find(([pattern]) => pattern.test(code))?.[1]

@@ -6,7 +6,7 @@ import * as Settings from "../settings/settings.js"
 
 const warning =
   "A second NutritionAdvisor layer or client was opened for the same license key. Each one fetches its own token: " +
-  "open one for the whole process, for example with ManagedRuntime.make or createClient."
+  "open one for the whole process, with ManagedRuntime.make or createClient."
 
 /** Only the simulator in memory has a host name that ends with .invalid (RFC 2606, section 2). Tests open many layers on it. */
 const isSimulated = ({ baseUrl }: Settings.ExchangeSettings) => baseUrl.origin.endsWith(".invalid")

@@ -41,7 +41,7 @@ export const parseObserveHeaders = (
   return checkValue(
     names,
     field,
-    [names.every(isHeaderName), "contains a name that is not a valid HTTP header name"],
+    [names.every(isHeaderName), "contains an invalid header name"],
     [!names.some((name) => carriesSecrets(name) || name === idHeader), secretHeaderRule]
   )
 }
