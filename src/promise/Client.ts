@@ -105,7 +105,7 @@ export interface CallLimits {
 export interface CallOptions extends NutritionAdvisor.SearchOptions, CallLimits {}
 
 /**
- * The options of one request: the options of fetch, plus `timeout`.
+ * The options of one request: those of fetch, plus `timeout`. Only `method`, `headers`, `body` and the limits are used.
  *
  * @since 1.0.0
  * @category models
