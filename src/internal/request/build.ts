@@ -42,20 +42,26 @@ const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers
   return Headers.remove(headers, [...tokenHeaderNames(settings), ...connectionHeaders, ...ofBody])
 }
 
+/** Returns why a search can't be sent, or undefined if it can. */
+const problemOf = (term: string, params: Url.Pairs, headers: Headers.Headers | undefined): string | undefined => {
+  // Frameworks may pass undefined or an array here.
+  if (typeof term !== "string") return "the search term is not a string"
+  if (term.trim() === "") return "the search term is blank"
+  if (!Url.isWellFormed(term) || !areWellFormed(params)) {
+    return "the search term or a query parameter contains a lone surrogate"
+  }
+  return headers === undefined || areAllowedHeaders(headers) ? undefined : badHeader
+}
+
 /** Builds the request of a search, without a token. */
 export const search = (
   settings: DataSettings,
   term: string,
   { headers, urlParams = [] }: Partial<NormalizedOptions> = {}
 ): Effect.Effect<RequestWithoutToken, BadRequest> => {
-  // Frameworks may pass undefined or an array here.
-  if (typeof term !== "string") return notSent("search", "the search term is not a string")
-  if (term.trim() === "") return notSent("search", "the search term is blank")
   const params = urlParams.filter(([name]) => name !== "term")
-  if (!Url.isWellFormed(term) || !areWellFormed(params)) {
-    return notSent("search", "the search term or a query parameter contains a lone surrogate")
-  }
-  if (headers !== undefined && !areAllowedHeaders(headers)) return notSent("search", badHeader)
+  const problem = problemOf(term, params, headers)
+  if (problem !== undefined) return notSent("search", problem)
   const otherParams = params.length === 0 ? "" : `&${Url.query(params)}`
   return Effect.succeed({
     method: "GET",
