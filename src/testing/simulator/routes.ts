@@ -13,7 +13,7 @@ const tokenPatterns = tokenPaths.map((path) => {
     exact: new RegExp(`^${path.replace("{key}", "([^/]+)")}$`),
     unversioned,
     /** Matches below any prefix, because a client with a wrong base URL also sends its key. */
-    anywhere: new RegExp(`${unversioned.replace("{key}", ".+")}$`)
+    belowAnyPrefix: new RegExp(`${unversioned.replace("{key}", ".+")}$`)
   }
 })
 
@@ -84,7 +84,7 @@ export const keyOf = ({ body, path }: Unmasked): string | undefined => {
 /** Checks for a request with a token, which isn't an exchange. */
 const isData = ({ headers, operation }: Unmasked) => operation !== "token" && Headers.has(headers, "authorization")
 
-/** Checks for a request that may be an exchange at a wrong address. If its key is in the path, it has neither a token nor a body. */
+/** Checks for a request that may be an exchange at a wrong address, with its key in the path: it has neither a token nor a body. */
 const mayHaveKeyInPath = (request: Unmasked, { routes = {} }: Options) => {
   const { body, method, operation, path } = request
   return method === "POST" && body.length === 0 && operation === "request" && !isData(request) &&
@@ -99,7 +99,7 @@ const mayHaveKeyInPath = (request: Unmasked, { routes = {} }: Options) => {
  */
 export const withoutKeys = (request: Unmasked, known: KnownSecrets, options: Options): Unmasked => {
   const shown = tokenPatterns
-    .reduce((text, { anywhere, unversioned }) => text.replace(anywhere, unversioned), request.path)
+    .reduce((text, { belowAnyPrefix, unversioned }) => text.replace(belowAnyPrefix, unversioned), request.path)
     .split("/")
     .map((segment) => known.licenseKeys.has(decodedSegment(segment) ?? segment) ? "{key}" : segment)
     .join("/")
