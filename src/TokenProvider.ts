@@ -98,14 +98,17 @@ export class TokenProvider extends Context.Tag("effect-nutrition-advisor/TokenPr
  * @category models
  */
 export interface Options {
-  /** The timeout of one exchange, including TokenIssuer and TokenStore. A number means milliseconds. 10 seconds by default. */
+  /**
+   * The timeout of one exchange, including TokenIssuer and TokenStore. A number means milliseconds. 10 seconds by default. With a
+   * SharedTokenIssuer, add the wait for another replica: `lease` + 2 x `tokenTimeout` + 3 x `cacheTimeout` of its options.
+   */
   readonly tokenTimeout?: Duration.DurationInput | undefined
 }
 
 /**
  * Creates a TokenProvider from the TokenIssuer and the TokenStore in the context. Its exchanges and its background refresh stop when the
- * scope is closed; calls that need an exchange then fail with `TransportError`, reason "Closed". If the issuer or the store takes longer than `tokenTimeout`,
- * calls fail with `TransportError`, reason "Timeout".
+ * scope is closed; calls that need an exchange then fail with `TransportError`, reason "Closed". If the issuer or the store takes longer
+ * than `tokenTimeout`, calls fail with `TransportError`, reason "Timeout".
  *
  * Fails with `ConfigurationError` if a field of the policy or an option is invalid.
  *
