@@ -33,9 +33,9 @@ const defaultsOf = (declared: Declared) =>
 
 const plain = (text: string) => text.replace(/\s*\n\s*\*\s*/g, " ").replace(/["`]/g, "").trim()
 
-/** The JSDoc of each field that a source file declares. */
-const docsOf = (path: string): Readonly<Record<string, string>> => {
-  const fields = read(path).matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\s+readonly (\w+)\??:/g)
+/** The JSDoc of each field that a text declares. */
+const docsIn = (text: string): Readonly<Record<string, string>> => {
+  const fields = text.matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\s+readonly (\w+)\??:/g)
   return Object.fromEntries(Array.from(fields, ([, doc = "", name = ""]) => [name, plain(doc)]))
 }
 
@@ -48,7 +48,7 @@ it.each<readonly [string, Declared]>([
   ["src/undici/UndiciClient.ts", UndiciClient.declarations],
   ["src/redis/RedisTokenCache.ts", RedisTokenCache.declarations]
 ])("options: the JSDoc in %s states each default", (path, declared) => {
-  const docs = docsOf(path)
+  const docs = docsIn(read(path))
   expect(Object.keys(declared).filter((name) => docs[name] === undefined)).toEqual([])
   const withoutDefault = Object.keys(declared).filter((name) => !defaultsOf(declared).some(([other]) => other === name))
   expect(withoutDefault.filter((name) => / by default/.test(docs[name]?.replace(/No \w+ by default/, "") ?? "")))
@@ -57,12 +57,13 @@ it.each<readonly [string, Declared]>([
   expect(wrong).toEqual([])
 })
 
-it.each<readonly [what: string, path: string, all: object]>([
-  ["option of a search", "src/NutritionAdvisor.ts", searchOptions],
-  ["field of a token", "src/AccessToken.ts", token(1, 0, 1)],
-  ["field of the status", "src/internal/token/status.ts", tokenStatusOf(Option.none(), Option.none())]
-])("JSDoc: each %s is described in %s", (_, path, all) => {
-  const docs = docsOf(path)
+it.each<readonly [path: string, type: string, all: object]>([
+  ["src/NutritionAdvisor.ts", "interface SearchOptions", searchOptions],
+  ["src/AccessToken.ts", "class AccessToken", token(1, 0, 1)],
+  ["src/internal/token/status.ts", "interface TokenStatus", tokenStatusOf(Option.none(), Option.none())]
+])("JSDoc in %s: each field of %s is described", (path, type, all) => {
+  const [, declaration = ""] = read(path).split(type)
+  const docs = docsIn(declaration.split("\n}")[0] ?? "")
   expect(Object.keys(all).filter((name) => docs[name] === undefined)).toEqual([])
 })
 

@@ -1,6 +1,7 @@
-import { describe, expect } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import type { AccessToken } from "effect-nutrition-advisor"
+import { AccessToken } from "effect-nutrition-advisor"
+import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { unavailable } from "../support/doubles/IssuerDouble.js"
 import { issuer, provider, withoutToken, withToken } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
@@ -8,6 +9,13 @@ import * as Time from "../support/doubles/Time.js"
 describe("TokenProvider.status", () => {
   withoutToken("the state is none before the first exchange", function*() {
     expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
+  })
+
+  it("a token without optional fields has no value for them", () => {
+    const token = AccessToken.make({ value: "token", serviceId: "customer", receivedAt: 0, expiresAt: 1 })
+    const status = tokenStatusOf(Option.some({ token, state: "fresh" }), Option.none())
+    const fields = Object.entries(status).filter(([, value]) => Option.isOption(value) && Option.isSome(value))
+    expect(fields).toEqual([["expiresAt", Option.some(1)]])
   })
 
   withToken.each<readonly [millis: number, state: AccessToken.State]>([

@@ -6,27 +6,34 @@ import { searchOption as marker } from "../leaks/secrets.js"
 
 type Options = NutritionAdvisor.SearchOptions
 
-/** An option that can be a string must reject blank ones, and null, which may be the identifier of a customer that wasn't found. */
-type Blank<Value> = string extends Value ? readonly [blank: " ", empty: "", notFound: null] : readonly []
+/** Blank strings, and null, which may be the identifier of a customer that wasn't found. */
+type Blank = readonly [blank: " ", empty: "", notFound: null]
 
-/** A number can't contain the marker. */
+/** Any option but a boolean or a number can contain the marker. */
 type Received<Value> = Value extends boolean | number ? string : `${string}${typeof marker}`
 
-/** The second value of a secret is a Redacted, so that tests pass both a string and a Redacted. */
-type Other<Value> = Redacted.Redacted extends Value ? Redacted.Redacted : Value
-
-interface Row<Value> {
-  /** Whether its values are secrets, which the simulator redacts. If so, the type of the option includes Redacted. */
-  readonly isSecret: Redacted.Redacted extends Value ? true : false
+interface RowOf<Value, Other> {
   /** Two valid values. Each call creates new objects, so that SearchCache can't recognize a value by its identity. */
-  readonly values: () => readonly [withMarker: Value, other: Other<Value>]
+  readonly values: () => readonly [withMarker: Value, other: Other]
   /** The part of a request that depends on the option. */
   readonly received: (request: Simulator.SeenRequest) => unknown
   /** What the service receives for the two values. */
   readonly expected: readonly [withMarker: Received<Value>, other: string]
-  /** Values for which nothing is sent. The error must not contain the marker. */
-  readonly invalid: readonly [withMarker: Value, ...Blank<Value>]
 }
+
+interface PlainRow<Value> extends RowOf<Value, Value> {
+  readonly isSecret: false
+  /** Values for which nothing is sent. The error must not contain the marker. */
+  readonly invalid: readonly [withMarker: Value, ...(string extends Value ? Blank : readonly [])]
+}
+
+/** A secret, whose type includes Redacted. The simulator redacts it. Tests pass both a string and a Redacted. */
+interface SecretRow extends RowOf<string, Redacted.Redacted> {
+  readonly isSecret: true
+  readonly invalid: readonly [withMarker: string, ...Blank, wrappedNull: Redacted.Redacted<null>]
+}
+
+type Row<Value> = Redacted.Redacted extends Value ? SecretRow : PlainRow<Value>
 
 /** The compiler demands a row for a new option. */
 export const rows: { readonly [Name in keyof Options]-?: Row<NonNullable<Options[Name]>> } = {
