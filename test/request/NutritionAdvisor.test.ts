@@ -178,6 +178,13 @@ test("serviceIdHeader: the customer identifier is sent in this header instead of
   expect(sent).toEqual([[usualId, undefined]])
 }, advisor({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" }))
 
+test("serviceIdHeader: a caller's own Service-ID is dropped as well", function*() {
+  yield* NutritionAdvisor.search("oats", { headers: { "service-id": "another", "x-own": "1" } })
+  const [sent] = yield* requestsOf("search")
+  expect(sent?.headers).toMatchObject({ "x-own": "1" })
+  expect(sent?.headers).not.toHaveProperty("service-id")
+}, advisor({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" }))
+
 describe("rejected token", () => {
   test.each([401, 403])("after a %d, the token is renewed once and the search is retried", function*(status) {
     yield* respondNext("search", { status, body: { sent: 1 } }, { status: 200, body: { sent: 2 } })

@@ -32,8 +32,8 @@ const areAllowedHeaders = (headers: Headers.Headers) => Object.entries(headers).
 const areWellFormed = (params: Url.Pairs) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
 
-/** The headers of a token, which callers can't set. */
-const tokenHeaderNames = ({ serviceIdHeader }: DataSettings) => ["authorization", serviceIdHeader]
+/** The headers of a token, which callers can't set. Service-ID is one of them, even if the identifier is sent in another header. */
+const tokenHeaderNames = ({ serviceIdHeader }: DataSettings) => ["authorization", "service-id", serviceIdHeader]
 
 /** Removes the headers of a token, and those that are derived from the connection and the body. */
 const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers, body: HttpBody.HttpBody) => {
