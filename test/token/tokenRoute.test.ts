@@ -1,5 +1,6 @@
+import { runInNewContext } from "node:vm"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Effect, Layer, Option, Redacted, Struct } from "effect"
+import { Cause, Effect, Layer, Option, Predicate, Redacted, Struct } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { searchRoute } from "../../src/internal/request/build.js"
@@ -32,7 +33,7 @@ describe.each(tokenRoutes)("token route $name", (route) => {
       Effect.all([Effect.exit(NutritionAdvisor.search("oats")), requests]),
       simulated
     )
-    expect([describeExit(exit), exchange?.path]).toEqual([end, prefix + path])
+    expect({ end: describeExit(exit), path: exchange?.path }).toEqual({ end, path: prefix + path })
     expect(Secrets.shownIn(rendered(exchange))).toEqual([])
   })
 
@@ -65,34 +66,42 @@ describe.each(tokenRoutes)("token route $name", (route) => {
 
 const withKeyInPath = tokenRoutes.filter(({ path }) => path.includes("{key}"))
 
-/** How the row of each agent in docs/telemetry.md writes the text or the pattern that excludes a request by its URL. */
-const agents = {
-  "Sentry": /includes\("([^"]+)"\)/g,
-  "dd-trace": /[[ ]\/(\S+?)\/[\],]/g,
-  "New Relic": /_REGEX_PATTERN=([^`]+)`/g,
-  "Elastic APM": /includes\("([^"]+)"\)/g
-}
-
-const exclusionsOf = (agent: keyof typeof agents): ReadonlyArray<RegExp> => {
+/** The code in the row of an agent in docs/telemetry.md. */
+const codeOf = (agent: string): ReadonlyArray<string> => {
   const row = read("docs/telemetry.md").split("\n").find((line) => line.startsWith(`| ${agent} `)) ?? ""
-  return Array.from(row.matchAll(agents[agent]), ([, pattern = ""]) => new RegExp(pattern.replaceAll("\\|", "|")))
+  return Array.from(row.matchAll(/`([^`]+)`/g), ([, code = ""]) => code.replaceAll("\\|", "|"))
 }
 
-describe.each(Struct.keys(agents))("docs/telemetry.md: the row of %s", (agent) => {
-  it.each(withKeyInPath)("excludes the exchange over $name", (route) => {
-    const { path } = exchangeOf(route, Secrets.key)
-    expect(exclusionsOf(agent).filter((pattern) => pattern.test(path))).not.toEqual([])
+/** What each agent records of the URL of a request, if it is set up as its row says: nothing if the request is excluded. */
+const recordedBy: Readonly<Record<string, (url: string) => unknown>> = {
+  "Sentry": (url) => runInNewContext(`({ ${codeOf("Sentry")[0]} }).ignoreOutgoingRequests(url) ? "" : url`, { url }),
+  "dd-trace": (url) => {
+    const use = (_: string, { blocklist }: { readonly blocklist: ReadonlyArray<RegExp> }) =>
+      blocklist.some((pattern) => pattern.test(url)) ? "" : url
+    return runInNewContext(codeOf("dd-trace")[0] ?? "", { tracer: { use }, plugin: "fetch" })
+  },
+  "New Relic": (url) => {
+    const [pattern = "", replacement = ""] = ["PATTERN", "REPLACEMENT"].map((name) =>
+      codeOf("New Relic").map((code) => code.split(`_REGEX_${name}=`)[1]).find(Predicate.isNotUndefined)
+    )
+    return url.replace(new RegExp(pattern), replacement)
+  },
+  "Elastic APM": (url) => {
+    const addSpanFilter = (filter: (span: object) => unknown) => filter({ context: { http: { url } } }) ? url : ""
+    return runInNewContext(codeOf("Elastic APM")[0] ?? "", { apm: { addSpanFilter } })
+  }
+}
+
+describe.each(Object.entries(recordedBy))("docs/telemetry.md: what its row says of %s", (_, recorded) => {
+  it.each(withKeyInPath)("keeps the license key of an exchange over $name out of what is recorded", (route) => {
+    const url = `https://advisor.example${exchangeOf(route, Secrets.key).path}`
+    expect(Secrets.shownIn(String(recorded(url)))).toEqual([])
   })
 
-  it("doesn't exclude searches", () => {
-    expect(exclusionsOf(agent).filter((pattern) => pattern.test(searchRoute))).toEqual([])
+  it("leaves searches as they are", () => {
+    const url = `https://advisor.example${searchRoute}?term=oats`
+    expect(recorded(url)).toBe(url)
   })
-})
-
-it.each(withKeyInPath)("docs/telemetry.md: the pattern for New Relic hides the key in the path of $name", (route) => {
-  const { path } = exchangeOf(route, Secrets.key)
-  const shown = exclusionsOf("New Relic").reduce((text, pattern) => text.replace(pattern, "$1"), path)
-  expect(Secrets.shownIn(shown)).toEqual([])
 })
 
 const customPath = "/proxy/v2/token-cache/unified/oauth/token/{key}"

@@ -5,7 +5,7 @@ import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest } from "../Simulator.js"
 import { type KnownSecrets, withoutSecrets, withoutSecretsInBytes } from "./secrets.js"
 
-const searchPath = "/v2/products/napi/food/search/semantic"
+const searchRoute = "/v2/products/napi/food/search/semantic"
 
 const tokenPatterns = tokenPaths.map((path) => {
   const unversioned = path.replace(/^\/v\d+/, "")
@@ -56,7 +56,7 @@ const controlOf = (path: string, pathname: string): string | undefined =>
 
 export const destinationOf = ({ controls = false, pathPrefix = "" }: Options, pathname: string): Destination => {
   const path = pathname.startsWith(pathPrefix) ? pathname.slice(pathPrefix.length) : undefined
-  const operation = isTokenPath(path ?? "") ? "token" : path === searchPath ? "search" : "request"
+  const operation = isTokenPath(path ?? "") ? "token" : path === searchRoute ? "search" : "request"
   return { operation, path, control: controls ? controlOf(path ?? "", pathname) : undefined }
 }
 
