@@ -29,7 +29,10 @@ type TokenFields = ConstructorParameters<typeof AccessToken>[0]
 /** The fields of a token that replicas share. `tokenType` is constant. */
 export type SharedField = Exclude<keyof TokenFields, "isFromPeer" | "tokenType">
 
-/** The shared fields that are text. Each must be an Option, so that `tokenFrom` can drop one that repeats a secret. */
+/**
+ * The shared fields that are text. Each must be an Option, so that `tokenFrom` can drop one that repeats a secret: a plain string is only
+ * listed here so that the compiler rejects it.
+ */
 type TextField = {
   [Name in SharedField]: TokenFields[Name] extends Option.Option<string> | string | undefined ? Name : never
 }[SharedField]
