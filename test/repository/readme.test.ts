@@ -92,8 +92,10 @@ it("docs/errors.md: the table of Forbidden has a row for each reason, and says w
 })
 
 it("ForbiddenReason: its JSDoc lists each reason", () => {
-  const items = read("src/NutritionAdvisorError.ts").matchAll(/^ \* - `(\w+)`: /gm)
-  expect(Array.from(items, ([, reason]) => reason)).toEqual(NutritionAdvisorError.ForbiddenReason.literals)
+  const documented = Array.from(read("src/NutritionAdvisorError.ts").matchAll(/^ \* - `(\w+)`: /gm), ([, name]) => name)
+  const reasons = NutritionAdvisorError.ForbiddenReason.literals
+  expect(reasons.filter((reason) => !documented.includes(reason))).toEqual([])
+  expect(documented).toHaveLength(reasons.length)
 })
 
 it("docs/token-life.md names each field of the status in \"Health checks\"", () => {

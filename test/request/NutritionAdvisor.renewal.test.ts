@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Exit, Fiber } from "effect"
+import { Effect, Exit, Fiber, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
@@ -12,6 +12,7 @@ import {
   failures,
   forbiddenCalls,
   ordinaryRejections,
+  responseOf,
   search as forbiddenSearch
 } from "../support/tables/forbiddenCalls.js"
 
@@ -67,6 +68,17 @@ test.each(Object.entries(forbiddenCalls))(
     yield* Effect.all([respondNext("search", { status: 403 }), respondNext("request", { status: 403 })])
     yield* arrange(simulator, forbiddenCall)
     expect((yield* failures(forbiddenCall)).at(-1)).toMatchObject({ _tag: "Forbidden", reason })
+  }
+)
+
+test.each(Object.entries(forbiddenCalls))(
+  "renewal: a Forbidden has the status and the body of the response: %s",
+  function*([, forbiddenCall], { simulator }) {
+    const { body = { note: "rejected" }, ...others } = responseOf(forbiddenCall)
+    yield* arrange(simulator, { ...forbiddenCall, response: { ...others, body } })
+    const error = (yield* failures(forbiddenCall)).at(-1)
+    const [status, text] = error?._tag === "Forbidden" ? [error.status, error.body && Redacted.value(error.body)] : []
+    expect({ status, text }).toEqual({ status: others.status, text: JSON.stringify(body) })
   }
 )
 
