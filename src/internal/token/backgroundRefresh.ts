@@ -41,7 +41,6 @@ export const make = (options: Options): Effect.Effect<(token: Token) => void, ne
     const { current, policy, refresh, run } = options
     const clock = yield* Effect.clock
     const wakeAfter = yield* WakeUps.make
-    const firstDelay = yield* untilNextCheck(longestPause)
     let isStarted = false
     /** The last check, unless callers got another token since. */
     let last: Check | undefined
@@ -75,7 +74,7 @@ export const make = (options: Options): Effect.Effect<(token: Token) => void, ne
     return (token) => {
       if (!isStarted) {
         isStarted = true
-        wakeAfter(Math.min(firstDelay, pauseOf(token, policy)), wakeUp)
+        run(check)
       }
       if (last?.token !== token) last = undefined
     }
