@@ -116,7 +116,6 @@ export const nestedTypes = {
 export const properties = {
   __proto__: null,
   currentContext: "context",
-  currentSpan: "cache.span",
   currentTracer: "cache.tracer",
   onLeft: "onFailure",
   onRight: "onSuccess",

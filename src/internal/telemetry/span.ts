@@ -20,16 +20,6 @@ export const serverAttributes = ({ origin }: Base) => {
   }
 }
 
-/** Adds attributes to the current span. Without a span, `Effect.annotateCurrentSpan` would create an error, and its stack, each time. */
-export const annotateCurrentSpan = (attributes: Readonly<Record<string, string | number>>): Effect.Effect<void> =>
-  Effect.withFiberRuntime((fiber) => {
-    const span = fiber.currentSpan
-    if (span?._tag === "Span") {
-      for (const [name, value] of Object.entries(attributes)) span.attribute(name, value)
-    }
-    return Effect.void
-  })
-
 /**
  * Runs a call to the service in a span. If it fails, the span gets the attribute `error.type`. Without tracing, there is no span, because
  * the tracer would drop it.
