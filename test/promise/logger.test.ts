@@ -167,7 +167,7 @@ it("logger: if a layer logs the headers of a request, the token and the customer
   expect(shown).not.toMatch(/Bearer|customer-7/)
 })
 
-it("logger: an annotation that JSON can't write is a text in its field", async () => {
+it("logger: a bigint or an Error in an annotation becomes text", async () => {
   const { calls, logger } = recording()
   const annotations = { size: 3n, error: new Error("refused"), id: 7, tags: ["a"], none: null }
   const httpClient = Layer.tap(

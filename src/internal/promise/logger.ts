@@ -46,7 +46,7 @@ const write: typeof writeTo = (...line) => {
 /** Like Effect's own loggers, this hides the secrets in the headers of a request. */
 const textOf = (part: unknown) => part instanceof Error ? String(part) : Inspectable.toStringUnknown(part, 0)
 
-/** A plain value that every logger can write, without those secrets. */
+/** Returns an annotation as a plain value that every logger can write. The same secrets are hidden, however deep they are. */
 const fieldOf = (value: unknown): unknown => {
   if (typeof value === "bigint") return String(value)
   if (typeof value !== "object") return value

@@ -51,7 +51,7 @@ export const make = (options: Options): Effect.Effect<(token: Token) => void, ne
     const untilRefresh = ({ lag, token }: Check) =>
       token.receivedAt > now() ? 0 : token.expiresAt - AccessToken.windowOf(token, policy) + lag - now()
 
-    /** Until the refresh, in milliseconds. After that, a token that couldn't be refreshed is checked again once in each `delay`. */
+    /** The time until the next wake-up, in milliseconds: until the refresh is due, but at most `delay`, also after a failed refresh. */
     const untilNext = (check: Check) => {
       const millis = untilRefresh(check)
       return millis > 0 ? Math.min(millis, check.delay) : check.delay
