@@ -8,8 +8,6 @@ import type { RequestReason } from "../../../src/internal/errors/forbidden.js"
 export interface ForbiddenCall {
   /** The response to each search and request, if the reason depends on it. Otherwise, it is a 403. */
   readonly response?: Simulator.Reply
-  /** Rejections that only renew the token, although they are almost the same. By default, those that differ from `response` in one part. */
-  readonly nearMisses?: ReadonlyArray<Simulator.Reply>
   /** Whether each exchange returns the same token. */
   readonly isTokenUnchanged?: boolean
   readonly call: Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor>
@@ -59,15 +57,13 @@ const variationsOf = ({ body, headers = {}, status }: Simulator.Reply): Readonly
   ]
 }
 
-/** Rejections that only renew the token. */
+/** Rejections that only renew the token, although some are almost the same as the response of a reason. */
 export const ordinaryRejections: ReadonlyArray<Simulator.Reply> = [
   { status: 401 },
   { status: 403 },
   { status: 403, body: null },
   { status: 403, body: "<html></html>" },
-  ...Object.values(forbiddenCalls).flatMap(({ nearMisses, response }) =>
-    response === undefined ? [] : nearMisses ?? variationsOf(response)
-  )
+  ...Object.values(forbiddenCalls).flatMap(({ response }) => response === undefined ? [] : variationsOf(response))
 ]
 
 export const arrange = (simulator: Simulator.Service, forbiddenCall: ForbiddenCall) =>
