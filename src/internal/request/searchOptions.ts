@@ -97,8 +97,7 @@ const isComparable = (value: unknown): boolean =>
 export const searchKey = (term: string, options: Partial<NormalizedOptions> = {}): string | undefined => {
   const { headers = {}, urlParams = [], ...rest } = options
   const others = Object.entries<unknown>(rest).filter(([, value]) => value !== undefined)
-  // An object that isn't named above, such as a Redacted, may belong to another customer, so it isn't compared. To compare it, take it out
-  // of the rest, and add its text to the key, which SearchCache keeps in plain text as long as its payload.
+  // An object that isn't named above, such as a Redacted, may belong to another customer.
   if (!others.every(([, value]) => isComparable(value))) return undefined
   others.sort(([name], [otherName]) => name < otherName ? -1 : 1)
   return JSON.stringify([term, urlParams, Object.entries(headers), others])

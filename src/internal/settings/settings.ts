@@ -16,13 +16,13 @@ import { isPlaceholder, nothingAround, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
 /** The paths of the token routes that have a name, with `{key}` where the license key is. */
-const namedRoutes = {
+const tokenRoutes = {
   "advisor-licence": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}",
   "advisor-token": "/v2/token-cache/nutrition-advisor/oauth/token/{key}",
   "unified": "/v2/token-cache/unified/oauth/token/{key}"
 } as const
 
-export const tokenPaths: ReadonlyArray<string> = Object.values(namedRoutes)
+export const tokenPaths: ReadonlyArray<string> = Object.values(tokenRoutes)
 
 export interface CommonOptions {
   /** The base URL of the service. It must be https; http needs a loopback host or `allowInsecureHttp`. A path prefix is kept. */
@@ -44,7 +44,7 @@ export interface ExchangeOptions extends ProviderOptions, CommonOptions {
   /** The license key, or an Effect that reads it. The Effect runs at each exchange, so that a rotated key is used. */
   readonly licenseKey: Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
   /** The token route, by name (SERVICE.md section 4) or as a path that ends with `/{key}`. "advisor-licence" by default. */
-  readonly tokenRoute?: keyof typeof namedRoutes | `/${string}{key}` | undefined
+  readonly tokenRoute?: keyof typeof tokenRoutes | `/${string}{key}` | undefined
   /** The customer identifier from the product dashboard. It overrides the `customer_id` of the token response. */
   readonly serviceId?: string | Redacted.Redacted<string> | undefined
 }
@@ -111,11 +111,11 @@ const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: st
   })
 
 const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>, field: string): Checked<string> => {
-  if (Object.hasOwn(namedRoutes, route)) return Either.right(namedRoutes[route as keyof typeof namedRoutes])
+  if (Object.hasOwn(tokenRoutes, route)) return Either.right(tokenRoutes[route as keyof typeof tokenRoutes])
   const segments = route.split("/").slice(1, -1)
   const isPath = /^\/(.*\/)?\{key\}$/.test(route) &&
     segments.every((segment) => /^[\w.~!$&'()*+,;=:@-]+$/.test(segment) && !Url.isDotSegment(segment))
-  const rule = `must be ${Object.keys(namedRoutes).join(", ")}, or a path that starts with / and ends with /{key}`
+  const rule = `must be ${Object.keys(tokenRoutes).join(", ")}, or a path that starts with / and ends with /{key}`
   return checkValue(route, field, [isPath, rule])
 }
 

@@ -27,10 +27,19 @@ interface PlainRow<Value> extends RowOf<Value, Value> {
   readonly invalid: readonly [withMarker: Value, ...(string extends Value ? Blank : readonly [])]
 }
 
-/** A secret, whose type includes Redacted. The simulator redacts it. Tests pass both a string and a Redacted. */
+/**
+ * A secret, whose type includes Redacted. It is sent in a header, since URLs are logged. The simulator redacts it. Tests pass both a string
+ * and a Redacted.
+ */
 interface SecretRow extends RowOf<string, Redacted.Redacted> {
   readonly isSecret: true
-  readonly invalid: readonly [withMarker: string, ...Blank, wrappedNull: Redacted.Redacted<null>]
+  readonly invalid: readonly [
+    withMarker: string,
+    ...Blank,
+    padded: " a",
+    notAscii: "ü",
+    wrappedNull: Redacted.Redacted<null>
+  ]
 }
 
 type Row<Value> = Redacted.Redacted extends Value ? SecretRow : PlainRow<Value>
