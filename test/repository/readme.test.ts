@@ -1,8 +1,10 @@
 import { existsSync, statSync } from "node:fs"
 import { join, posix } from "node:path"
+import { FetchHttpClient } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Option } from "effect"
-import { NutritionAdvisorError } from "effect-nutrition-advisor"
+import { Effect, Layer, Option } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
 import { forbiddenReasons } from "../../src/internal/errors/forbidden.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
@@ -81,6 +83,54 @@ it("docs/errors.md: it contains each error message", () => {
   const page = read("docs/errors.md").replaceAll("`", "")
   const sentences = errors.map(searchedFor)
   expect(sentences.filter((sentence) => !page.includes(`| ${sentence}`))).toEqual([])
+})
+
+const { BadRequest, Forbidden, TransportError, UnexpectedResponse } = NutritionAdvisorError
+
+const unreachable = (code: string) => new TransportError({ operation: "token", reason: "Connection", code })
+
+const errorOf = (options: ClientOptions): unknown => {
+  try {
+    return createClient(options)
+  } catch (error) {
+    return error
+  }
+}
+
+const layerConfigError = (): unknown =>
+  NutritionAdvisor.layerConfig().pipe(
+    Layer.provide(FetchHttpClient.layer),
+    Layer.build,
+    Effect.scoped,
+    Effect.flip,
+    Effect.runSync
+  )
+
+/** An error for each row of "Common problems on the first run". */
+const commonProblems: Readonly<Record<string, () => unknown>> = {
+  "wrong license key": () => new BadRequest({ operation: "token", status: 400 }),
+  "wrong host name": () => unreachable("ENOTFOUND"),
+  "blocked port": () => unreachable("BAD_PORT"),
+  "missing environment variables with `createClient()`": () => errorOf({}),
+  "missing environment variables with `layerConfig()`": layerConfigError,
+  "misspelled option": () => errorOf({ requestTimeOut: 1 } as ClientOptions),
+  "unresolved secret": () => errorOf({ baseUrl: "https://service.example", licenseKey: "${LICENSE_KEY}" }),
+  "proxy or login page": () => new UnexpectedResponse({ operation: "token", status: 200, reason: "NotJson" }),
+  "another API at the base URL": () =>
+    new UnexpectedResponse({ operation: "token", status: 200, reason: "Schema", field: "access_token" }),
+  "self-signed certificate": () => unreachable("DEPTH_ZERO_SELF_SIGNED_CERT"),
+  "service is down": () => unreachable("ECONNREFUSED"),
+  "license doesn't cover the call": () => new Forbidden({ operation: "search", status: 403, reason: "RejectedAgain" }),
+  "firewall drops packets": () => new TransportError({ operation: "token", reason: "Timeout" }),
+  "wrong schema": () => new UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
+}
+
+it("docs/errors.md: the table of common problems has the messages of the library", () => {
+  const [, section = ""] = read("docs/errors.md").split("\n## Common problems on the first run\n")
+  const rows = section.split("\n## ")[0]?.matchAll(/^\| (.+) \| `\w+`: (.*) \|$/gm) ?? []
+  const documented = Array.from(rows, ([, problem = "", message]) => [problem, message] as const)
+  expect(documented.map(([problem]) => problem)).toEqual(Object.keys(commonProblems))
+  for (const [problem, message] of documented) expect(String(commonProblems[problem]?.())).toContain(message)
 })
 
 it("docs/errors.md: the table of Forbidden has a row for each reason, and says which are temporary", () => {
