@@ -91,9 +91,9 @@ export interface FoodSearchTool {
   ) => Promise<Readonly<Record<string, unknown>>>
 }
 
-const searchWith = async ({ search }: Advisor, term: string, signal: AbortSignal): Promise<unknown> => {
+const searchWith = async (advisor: Advisor, term: string, signal: AbortSignal): Promise<unknown> => {
   try {
-    return await search(term, { signal })
+    return await advisor.search(term, { signal })
   } catch (error) {
     throw isLibraryError(error) && !signal.aborted
       ? new ToolError({ message: messageForModel(error), cause: error })

@@ -68,6 +68,16 @@ it("FoodSearchTool: the search gets the signal", async () => {
   await expect(searching).rejects.toBe(serverError)
 })
 
+it("FoodSearchTool: the client may be an object whose search uses this", async () => {
+  class Advisor {
+    private readonly found = payload
+    async search() {
+      return this.found
+    }
+  }
+  expect(await FoodSearchTool.make(new Advisor()).execute({ term: "oats" })).toEqual(payload)
+})
+
 it("FoodSearchTool: it works without Buffer, as in Workers", async () => {
   const { Buffer: kept } = globalThis
   Reflect.deleteProperty(globalThis, "Buffer")
