@@ -44,6 +44,11 @@ test.each<readonly [title: string, response: Simulator.Reply, call: typeof searc
   expect(yield* Effect.flip(call)).toMatchObject({ ...expected, headers: shown })
 })
 
+test("observeHeaders: the error of a response above maxResponseBytes has the header", function*() {
+  yield* respondNext("search", { status: 200, body: { results: ["apple"] }, headers: identified })
+  expect(yield* Effect.flip(search)).toMatchObject({ reason: "TooLarge", headers: shown })
+}, advisor({ observeHeaders: ["X-Request-Id"], maxResponseBytes: 10 }))
+
 test("observeHeaders: an empty or missing header is left out", function*() {
   yield* respondNext("search", { status: 500, headers: { "x-request-id": "request-1", "x-trace": "" } })
   expect(headersOf(yield* Effect.flip(search))).toEqual(shown)

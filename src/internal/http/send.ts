@@ -15,7 +15,7 @@ import {
   type Request
 } from "./dispatch.js"
 import { dispatchThrough } from "./platform/dispatchThrough.js"
-import type { ServiceResponse } from "./serviceResponse.js"
+import { fieldsWithoutBody, type ServiceResponse } from "./serviceResponse.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
 type SendError = BadRequest | TransportError | UnexpectedResponse
@@ -43,9 +43,6 @@ export type Send = (request: Request, operation: Operation, limits: ResponseLimi
 
 /** Errors keep only 4 KiB. More is read, because the connection can be reused only after the body has been read to its end. */
 const maxErrorBytes = 64 * 1024
-
-const tooLarge = (operation: Operation, status: number) =>
-  new UnexpectedResponse({ operation, status, reason: "TooLarge" })
 
 /** The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is kept. */
 const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
@@ -75,7 +72,9 @@ const replacedResponse = ({ code, headers, statusCode: status }: ErrorFields): B
 
 const sendErrorOf = (cause: unknown, status: number | undefined, operation: Operation): SendError => {
   const code = findInCauses(cause, codeOf)
-  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) return tooLarge(operation, status)
+  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) {
+    return new UnexpectedResponse({ operation, status, reason: "TooLarge" })
+  }
   const reason = reasonOf(code ?? "", status !== undefined)
   return new TransportError({ operation, reason, ...code !== undefined && { code } })
 }
@@ -110,11 +109,12 @@ class PendingRequest extends Timed implements Receiver {
 
   onResponse({ body, headers, isWhole, status, statusText }: BufferedResponse) {
     const { limits: { observeHeaders }, operation } = this
+    const response = { operation, observeHeaders, status, statusText, headers, body, isWhole }
     const isUsable = isWhole || !isOk(status)
     this.settle(
       isUsable
-        ? Effect.succeed({ operation, observeHeaders, status, statusText, headers, body, isWhole })
-        : Effect.fail(tooLarge(operation, status))
+        ? Effect.succeed(response)
+        : new UnexpectedResponse({ ...fieldsWithoutBody(response), reason: "TooLarge" })
     )
   }
 
