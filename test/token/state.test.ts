@@ -56,7 +56,7 @@ const succeed =
 
 const fail = (cause: Cause.Cause<NutritionAdvisorError.TokenError>): Step => (state, now) => {
   const after = State.failed(state, cause, 0, policy, momentOf(now))
-  return [after.phase._tag === "BackingOff" ? `until ${after.phase.until / 1_000} s` : "closed", after]
+  return [after.phase._tag === "BackingOff" ? `until ${after.phase.until.monotonic / 1_000} s` : "closed", after]
 }
 
 const closeAndAsk: Step = (state, now) => ask(State.close(state), now)
@@ -170,7 +170,10 @@ describe("token state", () => {
 
   it("a backoff ends at a whole millisecond of both clocks", () => {
     const failed = State.failed(State.initial, unavailable, 0.123, policy, { wall: 5_000, monotonic: 0 })
-    expect(failed).toMatchObject({ phase: { until: 976 }, lastFailure: Option.some({ retryAt: 5_976 }) })
+    expect(failed).toMatchObject({
+      phase: { until: { wall: 5_976, monotonic: 976 } },
+      lastFailure: Option.some({ retryAt: 5_976 })
+    })
   })
 
   it("a success or a defect does not clear the last failure", () => {

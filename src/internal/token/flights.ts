@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
+import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import { ownError } from "../errors/ownError.js"
 import { aborted } from "../errors/transportErrors.js"
@@ -51,7 +52,11 @@ export const awaitDecision = (decision: State.Decision<Flight>): Effect.Effect<A
   Effect.mapError(decision._tag === "Wait" ? arrival(decision.flight) : Effect.failCause(decision.cause), ownError)
 
 /** Which token callers still get after a failed exchange. */
-const servedAfterFailure = ({ request, invalidated }: Flight, { policy }: Options, now: number): Report.Served => {
+const servedAfterFailure = (
+  { invalidated, request }: Flight,
+  policy: RefreshPolicy.CheckedPolicy,
+  now: number
+): Report.Served => {
   const isUsable = (token: AccessToken.AccessToken) => AccessToken.isUsable(token, now, policy)
   if (invalidated !== undefined) return isUsable(invalidated) ? "rejected" : "none"
   return request.reason === "refresh" && Option.exists(request.replacing, isUsable) ? "current" : "none"
@@ -87,11 +92,11 @@ export const make = (options: Options) =>
         const cause = Cause.isInterruptedOnly(ending) ? interrupted : ending
         const random = yield* Random.next
         state = State.failed(state, cause, random, policy, now)
+        // Otherwise, the client was closed in the meantime.
         if (state.phase._tag !== "BackingOff") return
         Deferred.unsafeDone(flight.token, Exit.failCause(cause))
-        const retryAt = Math.round(now.wall + state.phase.until - now.monotonic)
-        const served = servedAfterFailure(flight, options, now.wall)
-        yield* Report.recordFailure(flight.request, { cause, retryAt, served })
+        const served = servedAfterFailure(flight, policy, now.wall)
+        yield* Report.recordFailure(flight.request, { cause, retryAt: state.phase.until.wall, served })
       })
 
     const running = (flight: Flight) =>
@@ -117,10 +122,9 @@ export const make = (options: Options) =>
       })
 
     const close = Effect.sync(() => {
-      if (state.phase._tag === "InFlight") {
-        Deferred.unsafeDone(state.phase.flight.token, Exit.failCause(State.closedCause))
-      }
+      const { phase } = state
       state = State.close(state)
+      if (phase._tag === "InFlight") Deferred.unsafeDone(phase.flight.token, Exit.failCause(State.closedCause))
     })
     yield* onClose(close)
 

@@ -16,8 +16,8 @@ import { backoffAfter } from "./delays.js"
 type Phase<Flight> =
   | { readonly _tag: "Idle" }
   | { readonly _tag: "InFlight"; readonly flight: Flight }
-  /** The last exchange failed with `cause`. The backoff ends at `until`, in monotonic milliseconds. */
-  | { readonly _tag: "BackingOff"; readonly cause: Cause.Cause<TokenError>; readonly until: number }
+  /** The last exchange failed with `cause`. The backoff ends at `until`. */
+  | { readonly _tag: "BackingOff"; readonly cause: Cause.Cause<TokenError>; readonly until: Moment }
   | { readonly _tag: "Closed" }
 
 /** The state of a client's exchanges; the token itself is in the store. */
@@ -68,7 +68,7 @@ const refusalOf = (
 ): Cause.Cause<TokenError> | undefined => {
   const { phase } = state
   if (phase._tag === "Closed") return closedCause
-  if (phase._tag === "BackingOff" && now.monotonic < phase.until) return phase.cause
+  if (phase._tag === "BackingOff" && now.monotonic < phase.until.monotonic) return phase.cause
   return reason === "rejection" && isCoolingDown(state, policy, now) ? coolingDownCause : undefined
 }
 
@@ -126,10 +126,11 @@ export const failed = <Flight>(
   const failures = state.failures + 1
   const retryAfter = Option.match(error, { onNone: () => 0, onSome: retryAfterMillis })
   const backoff = backoffAfter(policy, failures, random, retryAfter)
-  const failure = Option.map(error, (error) => ({ error, at: now.wall, retryAt: Math.ceil(now.wall + backoff) }))
+  const until = { wall: Math.ceil(now.wall + backoff), monotonic: Math.ceil(now.monotonic + backoff) }
+  const failure = Option.map(error, (error) => ({ error, at: now.wall, retryAt: until.wall }))
   return {
     ...state,
-    phase: { _tag: "BackingOff", cause, until: Math.ceil(now.monotonic + backoff) },
+    phase: { _tag: "BackingOff", cause, until },
     failures,
     lastFailure: Option.orElse(failure, () => state.lastFailure)
   }
