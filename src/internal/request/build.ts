@@ -37,8 +37,9 @@ const tokenHeaderNames = ({ serviceIdHeader }: DataSettings) => ["authorization"
 
 /** Removes the headers of a token, and those that are derived from the connection and the body. */
 const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers, body: HttpBody.HttpBody) => {
-  const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
-  const ofBody = hasOwnLength ? [] : ["content-length"]
+  // The length of such a stream is known only to the caller, if at all.
+  const isOfUnknownLength = body._tag === "Stream" && body.contentLength === undefined
+  const ofBody = isOfUnknownLength ? [] : ["content-length"]
   return Headers.remove(headers, [...tokenHeaderNames(settings), ...connectionHeaders, ...ofBody])
 }
 

@@ -57,7 +57,7 @@ export const make = (
       yield* cache.write(name, yield* encrypt(notOlderThanRead(token)), { owner, timeToLive })
     })
 
-  const release = Effect.suspend(() => cache.release(name, owner))
+  const endLease = Effect.suspend(() => cache.release(name, owner))
 
   return {
     read: Effect.suspend(() => withinCacheTimeout(cache.read(name))).pipe(
@@ -70,14 +70,14 @@ export const make = (
     // If the call fails, the cache may have granted the lease anyway, so the lease is released in the background.
     take: Effect.tapError(
       Effect.suspend(() => withinCacheTimeout(cache.lease(name, owner, lease))),
-      () => Effect.forkIn(Effect.ignore(withinCacheTimeout(release)), scope)
+      () => Effect.forkIn(Effect.ignore(withinCacheTimeout(endLease)), scope)
     ),
-    release: Effect.catchAll(withinCacheTimeout(release), reportFailure),
+    release: Effect.catchAll(withinCacheTimeout(endLease), reportFailure),
     // Both calls share one timeout.
     publishAndRelease: (token) =>
       write(token).pipe(
         Effect.catchAll(reportFailure),
-        Effect.zipRight(release),
+        Effect.zipRight(endLease),
         withinCacheTimeout,
         Effect.catchAll(reportFailure)
       )
