@@ -42,7 +42,7 @@ interface Waiter {
 }
 
 /** Whether a request may go now, has to wait, or fails because it would wait too long. `millis` is its wait, as far as it is known. */
-type Turn =
+type Decision =
   | { readonly _tag: "Now" }
   | { readonly _tag: "Wait" | "TooLate"; readonly reason: "TooManyRequests" | "Rate"; readonly millis: number }
 
@@ -93,11 +93,11 @@ export class Queue {
     let timer = Number.POSITIVE_INFINITY
     for (const lane of [this.startedRequests, this.newRequests]) {
       for (const waiter of lane) {
-        const turn = this.turnOf(waiter, now)
-        if (turn._tag === "Now") this.permit(waiter, now)
-        else if (turn._tag === "TooLate") this.holdBack(waiter, turn.millis)
+        const decision = this.decide(waiter, now)
+        if (decision._tag === "Now") this.permit(waiter, now)
+        else if (decision._tag === "TooLate") this.holdBack(waiter, decision.millis)
         else {
-          timer = Math.min(timer, turn.millis, waiter.deadline - now)
+          timer = Math.min(timer, decision.millis, waiter.deadline - now)
           if (lane === this.newRequests) break
         }
       }
@@ -153,18 +153,18 @@ export class Queue {
       turn: Deferred.unsafeMake(FiberId.none)
     }
     const ahead = this.startedRequests.size + (lane === this.newRequests ? this.newRequests.size : 0)
-    const turn = this.turnOf(waiter, now, ahead)
-    if (turn._tag !== "Now" && !request.isCounted) {
-      heldRequests.count(turn.reason)
+    const decision = this.decide(waiter, now, ahead)
+    if (decision._tag !== "Now" && !request.isCounted) {
+      heldRequests.count(decision.reason)
       request.isCounted = true
     }
-    if (turn._tag === "TooLate") {
-      this.holdBack(waiter, turn.millis)
+    if (decision._tag === "TooLate") {
+      this.holdBack(waiter, decision.millis)
       return waiter
     }
     lane.add(waiter)
     // If others joined earlier, a timer is already set for the first of them, and then serves this one, too.
-    if (turn._tag === "Now" || lane === this.startedRequests || ahead === 0) this.advance(now)
+    if (decision._tag === "Now" || lane === this.startedRequests || ahead === 0) this.advance(now)
     return waiter
   }
 
@@ -190,7 +190,7 @@ export class Queue {
   }
 
   /** Decides whether a request may go if `ahead` others go before it. */
-  private turnOf({ deadline, request }: Waiter, now: number, ahead = 0): Turn {
+  private decide({ deadline, request }: Waiter, now: number, ahead = 0): Decision {
     const { hold, settings: { onTooManyRequests, pace } } = this
     const held = Hold.wait(hold, request, now)
     const paced = pace.wait(now)
