@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Either } from "effect"
 import { mcpArguments, usage } from "../../src/internal/ai/mcpArguments.js"
-import { variableOf, variablesOf } from "../../src/internal/options/environment.js"
+import { namesWithVariable, variableOf } from "../../src/internal/options/environment.js"
 import { clientDeclarations } from "../../src/internal/settings/settings.js"
 
 const none = { help: false, version: false, simulator: false, maxResultBytes: undefined, fields: undefined }
@@ -57,6 +57,6 @@ it.each([
 
 it("MCP program arguments: --help lists every argument and every variable", () => {
   const names = ["--max-bytes", "--fields", "--simulator", "--version", "--help"]
-  const variables = Object.keys(variablesOf(clientDeclarations)).map((field) => variableOf(field))
+  const variables = namesWithVariable(clientDeclarations).map((field) => variableOf(field))
   expect([...names, ...variables].filter((name) => !usage.includes(name))).toEqual([])
 })

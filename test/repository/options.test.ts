@@ -3,7 +3,7 @@ import { Option } from "effect"
 import { RefreshPolicy, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { variablesOf } from "../../src/internal/options/environment.js"
+import { namesWithVariable } from "../../src/internal/options/environment.js"
 import * as Settings from "../../src/internal/settings/settings.js"
 import { version } from "../../src/internal/settings/version.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
@@ -97,6 +97,6 @@ it.each<readonly [string, Declared, ReadonlyArray<string>]>([
   ["UndiciClient", UndiciClient.declarations, ["maxResponseBytes", "undici"]],
   ["RedisTokenCache", RedisTokenCache.declarations, ["redis"]]
 ])("options: each option of %s that can be set by a string has a variable", (_, declared, without) => {
-  const withVariable = Object.keys(variablesOf(declared))
+  const withVariable = namesWithVariable(declared)
   expect(Object.keys(declared).filter((name) => !withVariable.includes(name)).sort()).toEqual(without)
 })

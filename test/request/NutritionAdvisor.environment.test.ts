@@ -2,7 +2,7 @@ import { describe, expect } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { variableOf, variablesOf } from "../../src/internal/options/environment.js"
+import { namesWithVariable, variableOf } from "../../src/internal/options/environment.js"
 import { asConfigurationError } from "../../src/internal/promise/configError.js"
 import { sharedClientDeclarations } from "../../src/internal/settings/settings.js"
 import { arranged } from "../support/doubles/arranged.js"
@@ -86,9 +86,7 @@ describe("layerConfig", () => {
     })
   })
 
-  const optional = Object.keys(variablesOf(sharedClientDeclarations)).map(variableOf).filter((name) =>
-    !(name in required)
-  )
+  const optional = namesWithVariable(sharedClientDeclarations).map(variableOf).filter((name) => !(name in required))
 
   test("blank variables count as unset", function*() {
     yield* search

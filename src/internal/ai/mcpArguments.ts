@@ -1,12 +1,12 @@
 /** The command line of the MCP program. */
 import * as Either from "effect/Either"
 import { parseArguments } from "../options/arguments.js"
-import { namesIn, variableOf, variablesOf } from "../options/environment.js"
+import { namesIn, namesWithVariable, variableOf } from "../options/environment.js"
 import { clientDeclarations } from "../settings/settings.js"
 
 const required = ["baseUrl", "licenseKey"]
 
-const optional = Object.keys(variablesOf(clientDeclarations)).filter((field) => !required.includes(field))
+const optional = namesWithVariable(clientDeclarations).filter((field) => !required.includes(field))
 
 export const usage = `Usage: effect-nutrition-advisor-mcp [options]
 

@@ -7,7 +7,7 @@ import {
 } from "../../NutritionAdvisorError.js"
 import { forbiddenReasons } from "../errors/forbidden.js"
 import { ownError } from "../errors/ownError.js"
-import { variableOf, variablesOf } from "../options/environment.js"
+import { namesWithVariable, variableOf } from "../options/environment.js"
 import { sharedClientDeclarations } from "../settings/settings.js"
 
 type LibraryError = NutritionAdvisorError | ConfigurationError
@@ -19,7 +19,7 @@ export const isLibraryError = (error: unknown): error is LibraryError =>
   isNutritionAdvisorError(error) || isConfigurationError(error)
 
 /** Only names that can't also be ordinary words of a message. */
-const optionNames = Object.keys(variablesOf(sharedClientDeclarations)).filter((name) => /[A-Z]/.test(name))
+const optionNames = namesWithVariable(sharedClientDeclarations).filter((name) => /[A-Z]/.test(name))
 
 const optionName = new RegExp(`\\b(${optionNames.join("|")})\\b`, "g")
 

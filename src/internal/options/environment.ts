@@ -8,11 +8,15 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
+import * as String from "effect/String"
 import { ConfigurationError } from "../../NutritionAdvisorError.js"
 import type { Declarations } from "./declarations.js"
 
-export const variableOf = (field: string) =>
-  `NUTRITION_ADVISOR_${field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+export const variableOf = (field: string) => `NUTRITION_ADVISOR_${String.camelToSnake(field).toUpperCase()}`
+
+/** Returns the names of the options that have a variable. */
+export const namesWithVariable = (declarations: object): ReadonlyArray<string> =>
+  Object.entries(declarations).flatMap(([name, declaration]) => "variable" in declaration ? [name] : [])
 
 /** Reads a secret that has to be set. `Config.redacted` would not report which variable is missing. */
 export const requiredSecret = (variable: string): Config.Config<Redacted.Redacted<string>> =>
@@ -53,9 +57,9 @@ export const names = (variable: string) =>
   optional(variable, "names with commas between them", (text) => Option.some(namesIn(text)))
 
 /** Reads the variables of the options that have one. */
-export const variablesOf = <Options = object>(
-  declarations: Partial<Declarations<NoInfer<Options>>>,
-  nameOf = variableOf
+const variablesOf = <Options>(
+  declarations: Partial<Declarations<Options>>,
+  nameOf: (field: string) => string
 ): Config.Config.Wrap<Options> & object =>
   Record.getSomes(
     Record.map(
@@ -82,24 +86,24 @@ export const withSetVariables = <O>(declarations: Declarations<O>): Partial<Decl
 export const makeFrom = <O extends object, A, R>(
   given: Partial<Config.Config.Wrap<O>>,
   declarations: Partial<Declarations<O>>,
-  make: (settings: O) => Effect.Effect<A, ConfigurationError, R>,
+  make: (options: O) => Effect.Effect<A, ConfigurationError, R>,
   nameOf = variableOf
 ): Effect.Effect<A, ConfigurationError | ConfigError.ConfigError, R> => {
   if (Config.isConfig(given)) return Effect.flatMap(given as Config.Config<O>, make)
   const set = Record.filter(given, Predicate.isNotUndefined)
   const config = Config.unwrap<O>({ ...variablesOf(declarations, nameOf), ...set })
-  const named = (error: ConfigurationError, settings: O) => {
-    const isRead = !(error.field in set) && settings[error.field as keyof O] !== undefined
+  const named = (error: ConfigurationError, options: O) => {
+    const isRead = !(error.field in set) && options[error.field as keyof O] !== undefined
     return isRead ? new ConfigurationError({ ...error, variable: nameOf(error.field) }) : error
   }
-  return Effect.flatMap(config, (settings) => Effect.mapError(make(settings), (error) => named(error, settings)))
+  return Effect.flatMap(config, (options) => Effect.mapError(make(options), (error) => named(error, options)))
 }
 
 /** Builds a layer in the same way. */
 export const layerFrom = <O extends object, A, R>(
   given: Partial<Config.Config.Wrap<O>>,
   declarations: Declarations<O>,
-  layer: (settings: O) => Layer.Layer<A, ConfigurationError, R>,
+  layer: (options: O) => Layer.Layer<A, ConfigurationError, R>,
   nameOf = variableOf
 ): Layer.Layer<A, ConfigurationError | ConfigError.ConfigError, R> =>
-  Layer.scopedContext(makeFrom(given, declarations, (settings) => Layer.build(layer(settings)), nameOf))
+  Layer.scopedContext(makeFrom(given, declarations, (options) => Layer.build(layer(options)), nameOf))
