@@ -11,8 +11,8 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import type { AccessToken } from "./AccessToken.js"
 import * as Settings from "./internal/settings/settings.js"
+import { withTimeoutRepeatingIfStopped } from "./internal/token/exchangeTimeout.js"
 import * as Issuer from "./internal/token/issuer.js"
-import { withTimeoutRepeatingIfStopped } from "./internal/token/withTimeout.js"
 import type { ConfigurationError, TokenError } from "./NutritionAdvisorError.js"
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
-import { withTimeoutExtendingIfStopped } from "../../src/internal/token/withTimeout.js"
+import { withTimeoutExtendingIfStopped } from "../../src/internal/token/exchangeTimeout.js"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { type AccessToken, isSame, usableUntil } from "../../AccessToken.js"
@@ -11,9 +12,10 @@ import { SharedTokenCache } from "../../SharedTokenCache.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import { closed } from "../errors/transportErrors.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
+import { withTimeout } from "../runtime/withTimeout.js"
 import * as Settings from "../settings/settings.js"
+import { withTimeoutRepeatingIfStopped } from "../token/exchangeTimeout.js"
 import { LicenseKey, readLicenseKey } from "../token/licenseKey.js"
-import { withTimeoutRepeatingIfStopped } from "../token/withTimeout.js"
 import { acquireToken } from "./acquireToken.js"
 import * as LeasedEntry from "./leasedEntry.js"
 import { cacheFailures, sharedTokens } from "./metrics.js"
@@ -53,7 +55,7 @@ const makeScope = ({ cacheTimeout }: Settings.SharingSettings) =>
       (scope) =>
         Effect.suspend(() => {
           isClosed = true
-          return Effect.ignore(LeasedEntry.withCacheTimeout(cacheTimeout)(Scope.close(scope, Exit.void)))
+          return Effect.ignore(withTimeout(Scope.close(scope, Exit.void), cacheTimeout, constVoid))
         })
     )
 
@@ -81,7 +83,8 @@ export const make = (
     const cache = yield* SharedTokenCache
     const { run, scope } = yield* makeScope(settings)
     const withinTokenTimeout = withTimeoutRepeatingIfStopped(settings.tokenTimeout)
-    yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ createSeries }) => createSeries()))
+    sharedTokens.createSeries()
+    cacheFailures.createSeries()
 
     const issue: Issuer["issue"] = (request) =>
       Effect.gen(function*() {

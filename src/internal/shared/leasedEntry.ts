@@ -4,8 +4,8 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { AccessToken } from "../../AccessToken.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
+import { withTimeout } from "../runtime/withTimeout.js"
 import type { SharingSettings } from "../settings/settings.js"
-import { withTimeout } from "../token/withTimeout.js"
 import { cacheFailures } from "./metrics.js"
 import type { Seal } from "./seal.js"
 
@@ -19,10 +19,6 @@ export interface LeasedEntry {
   /** Publishes the token before it releases the lease, so that the next holder of the lease finds the token. */
   readonly publishAndRelease: (token: AccessToken) => Effect.Effect<void>
 }
-
-export const withCacheTimeout =
-  (millis: number) => <A>(call: Effect.Effect<A, SharedTokenCacheError>): Effect.Effect<A, SharedTokenCacheError> =>
-    withTimeout(call, millis, () => new SharedTokenCacheError({ reason: "Timeout" }))
 
 export const countFailure = ({ reason }: SharedTokenCacheError) => Effect.sync(() => cacheFailures.count(reason))
 
@@ -42,7 +38,8 @@ export const make = (
   scope: Scope.Scope,
   { decrypt, encrypt, name }: Seal
 ): LeasedEntry => {
-  const withinCacheTimeout = withCacheTimeout(cacheTimeout)
+  const withinCacheTimeout = <A>(call: Effect.Effect<A, SharedTokenCacheError>) =>
+    withTimeout(call, cacheTimeout, () => new SharedTokenCacheError({ reason: "Timeout" }))
   const owner = globalThis.crypto.randomUUID()
   /** The latest `receivedAt` of all tokens that were read. */
   let latestRead = Number.NEGATIVE_INFINITY

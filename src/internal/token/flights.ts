@@ -14,10 +14,11 @@ import { aborted } from "../errors/transportErrors.js"
 import type { RunInBackground } from "../runtime/background.js"
 import { currentMoment } from "../runtime/clock.js"
 import { onClose } from "../runtime/onClose.js"
+import { withTimeout } from "../runtime/withTimeout.js"
+import { withTimeoutExtendingIfStopped, withTimeoutRepeatingIfStopped } from "./exchangeTimeout.js"
 import * as Replace from "./replaceToken.js"
 import * as Report from "./report.js"
 import * as State from "./state.js"
-import { withTimeout, withTimeoutExtendingIfStopped, withTimeoutRepeatingIfStopped } from "./withTimeout.js"
 
 /** An exchange, shared by all callers that wait for it. */
 interface Flight extends Replace.Exchange {
