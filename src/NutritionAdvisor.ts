@@ -102,7 +102,7 @@ export interface Options extends Settings.ExchangeOptions, Settings.DataOptions 
 
 const build = (
   options: Options
-): Effect.Effect<Client.Client, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
+): Effect.Effect<Client.ClientServices, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
   Effect.flatMap(Effect.suspend(() => Settings.parseClient(options)), Client.fromSettings)
 
 /**

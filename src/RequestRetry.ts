@@ -17,7 +17,7 @@ import { retries } from "./internal/resilience/metrics.js"
 import { wrapAdvisor, wrapperLayer } from "./internal/resilience/wrapAdvisor.js"
 import { onClose } from "./internal/runtime/onClose.js"
 import { NutritionAdvisor } from "./NutritionAdvisor.js"
-import { type ConfigurationError, type NutritionAdvisorError, type Operation } from "./NutritionAdvisorError.js"
+import type { ConfigurationError, NutritionAdvisorError, Operation } from "./NutritionAdvisorError.js"
 
 /**
  * The options of RequestRetry: the number of retries, their delays and their budget.
@@ -78,7 +78,7 @@ const make = (options: Options) =>
     const wait = (millis: number, operation: Operation) =>
       Effect.raceFirst(
         Effect.interruptible(Effect.sleep(millis)),
-        Effect.interruptible(Effect.zipRight(Deferred.await(closing), Effect.suspend(() => closed(operation))))
+        Effect.interruptible(Effect.flatMap(Deferred.await(closing), () => closed(operation)))
       )
 
     /** Takes one retry from the budget, if there is one. */

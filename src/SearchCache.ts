@@ -53,8 +53,8 @@ export const declarations = {
 } satisfies Declarations<Options>
 
 /**
- * The context in which a request runs: that of its first caller, so that it appears in that caller's trace. A caller that is already
- * interrupted, such as a finalizer, still gets its payload.
+ * Returns the runtime of a request: that of its first caller, so that it appears in that caller's trace, but without the interruption of
+ * one that is already interrupted, such as a finalizer.
  */
 const notInterrupted = Runtime.updateFiberRefs(FiberRefs.delete(FiberRef.interruptedCause))
 

@@ -15,7 +15,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { parseCount, parseMillis } from "../internal/options/check.js"
+import { type Checked, parseCount, parseMillis } from "../internal/options/check.js"
 import { type Declarations, parse } from "../internal/options/declarations.js"
 import * as Environment from "../internal/options/environment.js"
 import * as Client from "../internal/undici/client.js"
@@ -67,7 +67,7 @@ export const declarations = {
   undici: { default: {}, parse: Either.right<Undici.Agent.Options> }
 } satisfies Declarations<Options>
 
-const agentOptions = (options: Options): Either.Either<Undici.Agent.Options, ConfigurationError> =>
+const agentOptions = (options: Options): Checked<Undici.Agent.Options> =>
   Either.map(
     parse(declarations, options),
     ({ connectTimeout: timeout, maxResponseBytes, undici, ...others }) => ({

@@ -77,7 +77,7 @@ const tableFrom = (path: string, first: string) => {
 
 it.each<readonly [string, string, Declared]>([
   ["README.md", "baseUrl", Settings.clientDeclarations],
-  ["docs/sharing.md", "lease", Settings.sharingDeclarations],
+  ["docs/sharing.md", "lease", Settings.cacheDeclarations],
   ["docs/token-life.md", "background", RefreshPolicy.declarations],
   ["docs/http-clients.md", "connections", UndiciClient.declarations],
   ["docs/load.md", "times", RequestRetry.declarations],

@@ -40,7 +40,7 @@ export interface BufferedResponse extends BufferedBody {
 export const isOk = (status: number): boolean => status >= 200 && status < 300
 
 /** The statuses of responses that have no body. */
-export const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
+export const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Receives the result of a request. Only the first result counts. */
 export interface Receiver {

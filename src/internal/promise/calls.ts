@@ -94,8 +94,8 @@ const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (f
 export const make = (buildServices: BuildServices) => {
   const scope = Effect.runSync(Scope.make())
   // This replaces itself, because it keeps alive what the services are built from: 6 kB in each client.
-  let fork = forkAfter(buildServices, scope, (built) => {
-    fork = built
+  let fork = forkAfter(buildServices, scope, (forkOverServices) => {
+    fork = forkOverServices
   })
   const groups = new Map<Signal, Group>()
   let closing: Promise<void> | undefined
@@ -153,7 +153,7 @@ export const make = (buildServices: BuildServices) => {
     if (isOver(signal)) fiber.unsafeInterruptAsFork(FiberId.none)
     const exit = await new Promise<Exit.Exit<A, unknown>>((resolve) => fiber.addObserver(resolve))
     leave()
-    if (exit._tag === "Success") return exit.value
+    if (Exit.isSuccess(exit)) return exit.value
     const error = errorOf(exit.cause, operation, signal)
     // The stack starts at the caller. `message` becomes an own property, because a structured clone drops inherited ones.
     if (isNutritionAdvisorError(error)) Error.captureStackTrace(Object.assign(error, { message: error.message }), run)

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
 import { type Chunks, chunksOf } from "../http/chunks.js"
-import { withoutBody } from "../http/dispatch.js"
+import { statusesWithoutBody } from "../http/dispatch.js"
 import { setCookiesOf, statusTextOf, urlOf } from "../http/platform/nativeResponse.js"
 import * as Upload from "../http/upload.js"
 
@@ -82,7 +82,7 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
     for (const cookie of setCookiesOf(response)) headers.append("set-cookie", cookie)
     const init = { status: response.status, statusText: statusTextOf(response), headers }
     // Some clients keep a body that the status doesn't allow, and the constructor of Response would throw.
-    const isEmpty = body.byteLength === 0 || withoutBody.has(response.status)
+    const isEmpty = body.byteLength === 0 || statusesWithoutBody.has(response.status)
     return withUrl(new Response(isEmpty ? null : body, init), urlOf(response))
   })
 

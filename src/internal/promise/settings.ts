@@ -21,7 +21,7 @@ const unavailable = (error: unknown) =>
     ? error
     : new LicenseKeyUnavailable({ detail: "the licenseKey function failed" })
 
-const licenseKeyOf = (key: NonNullable<AdvisorOptions["licenseKey"]>): Options["licenseKey"] =>
+const licenseKeyOf = (key: NonNullable<AdvisorOptions["licenseKey"]>): Settings.LicenseKeySource =>
   typeof key === "function"
     ? Effect.tryPromise({ try: async () => redactedText(await key()), catch: unavailable })
     : redactedText(key)
@@ -39,7 +39,7 @@ const configsOf = <O extends Options>(given: AdvisorOptions, declarations: Decla
 
 /** Rejects names that are not options of NutritionAdvisor, and those of a shared token if the client doesn't share it. */
 export const checkNames = (given: object, isShared: boolean): Checked<void> => {
-  const unused = isShared ? [] : Object.keys(Settings.sharingDeclarations).filter((name) => Object.hasOwn(given, name))
+  const unused = isShared ? [] : Object.keys(Settings.cacheDeclarations).filter((name) => Object.hasOwn(given, name))
   return Either.andThen(
     rejectUnknown(given, Settings.sharedClientDeclarations),
     check(`${unused[0]}`, [unused.length === 0, "is only used with sharedTokenCache"])

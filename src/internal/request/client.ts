@@ -32,7 +32,8 @@ export const fromTokens = (
     return Context.make(NutritionAdvisor, yield* Service.make(settings, tokens, run))
   })
 
-export type Client = Context.Context<NutritionAdvisor | TokenProvider.TokenProvider>
+/** What the layers of a client provide. */
+export type ClientServices = Context.Context<NutritionAdvisor | TokenProvider.TokenProvider>
 
 /** Creates a client whose store is in memory. Reads of that store need no timeout, which would cost two fibers each. */
 const fromIssuer = (
@@ -52,7 +53,7 @@ const fromIssuer = (
  */
 export const fromSettings = (
   settings: Settings.ClientSettings
-): Effect.Effect<Client, never, HttpClient.HttpClient | Scope.Scope> =>
+): Effect.Effect<ClientServices, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
     const run = yield* Background.make
     yield* warnAboutSecondLayer(settings)
@@ -63,7 +64,7 @@ export const fromSettings = (
 /** Builds what `NutritionAdvisor.layerShared` provides. */
 export const fromSharedSettings = (
   settings: Settings.SharedClientSettings
-): Effect.Effect<Client, never, HttpClient.HttpClient | SharedTokenCache | Scope.Scope> =>
+): Effect.Effect<ClientServices, never, HttpClient.HttpClient | SharedTokenCache | Scope.Scope> =>
   Effect.gen(function*() {
     const run = yield* Background.make
     const issuer = yield* SharedIssuer.make(yield* Issuer.make(settings), settings)

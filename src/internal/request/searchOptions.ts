@@ -42,11 +42,11 @@ const paramsOf = (input: UrlParams.Input): Url.Pairs =>
     )
     : UrlParams.fromInput(recordWithoutNulls(input))
 
-const isAbsent = ([name, value]: readonly [string, unknown]) => name.startsWith(":") || !Predicate.isNotNullable(value)
+const isDropped = ([name, value]: readonly [string, unknown]) => name.startsWith(":") || !Predicate.isNotNullable(value)
 
 /** Drops headers that are null or undefined, and the pseudo-headers of HTTP/2, such as `:path`. */
 export const presentHeaders = (headers: Headers.Headers): Headers.Headers =>
-  Headers.remove(headers, Object.entries(headers).filter(isAbsent).map(([name]) => name))
+  Headers.remove(headers, Object.entries(headers).filter(isDropped).map(([name]) => name))
 
 const normalized = (options: SearchOptions): NormalizedOptions => ({
   ...options,

@@ -24,7 +24,7 @@ const tokenRoutes = {
 
 export const tokenPaths: ReadonlyArray<string> = Object.values(tokenRoutes)
 
-export interface CommonOptions {
+interface CommonOptions {
   /** The base URL of the service. It must be https; http needs a loopback host or `allowInsecureHttp`. A path prefix is kept. */
   readonly baseUrl: string | URL
   /** Allows plain http to any host, for tests. `false` by default. */
@@ -165,7 +165,7 @@ const dataDeclarations = {
 } satisfies Declarations<DataOptions>
 
 /** The options that need a SharedTokenCache. */
-export const sharingDeclarations = {
+export const cacheDeclarations = {
   lease: { default: "15 seconds", parse: parseMillis, variable: Environment.duration },
   cacheTimeout: { default: "1 second", parse: parseMillis, variable: Environment.duration }
 } satisfies Declarations<Omit<SharingOptions, keyof ExchangeOptions>>
@@ -174,12 +174,12 @@ export const sharingDeclarations = {
 export const clientDeclarations = { ...exchangeDeclarations, ...dataDeclarations }
 
 /** The options of `NutritionAdvisor.layerShared`. */
-export const sharedClientDeclarations = { ...clientDeclarations, ...sharingDeclarations }
+export const sharedClientDeclarations = { ...clientDeclarations, ...cacheDeclarations }
 
 /** The parsed options: checked, with the defaults, and with all durations in milliseconds. */
 export type ExchangeSettings = Parsed<typeof exchangeDeclarations>
 export type DataSettings = Parsed<typeof dataDeclarations>
-export type SharingSettings = Parsed<typeof exchangeDeclarations & typeof sharingDeclarations>
+export type SharingSettings = Parsed<typeof exchangeDeclarations & typeof cacheDeclarations>
 export type ClientSettings = Parsed<typeof clientDeclarations>
 export type SharedClientSettings = Parsed<typeof sharedClientDeclarations>
 
@@ -201,7 +201,7 @@ export const parseExchange = (options: ExchangeOptions) => parsePart(exchangeDec
 export const parseData = (options: DataOptions) => parsePart(dataDeclarations, options)
 
 export const parseSharing = (options: SharingOptions) =>
-  Either.flatMap(parsePart({ ...exchangeDeclarations, ...sharingDeclarations }, options), withLongEnoughLease)
+  Either.flatMap(parsePart({ ...exchangeDeclarations, ...cacheDeclarations }, options), withLongEnoughLease)
 
 export const parseClient = (options: ExchangeOptions & DataOptions) => parse(clientDeclarations, options)
 

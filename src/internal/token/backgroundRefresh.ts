@@ -52,29 +52,29 @@ export const make = (options: Options): Effect.Effect<(token: Token) => void, ne
       token.receivedAt > now() ? 0 : token.expiresAt - AccessToken.windowOf(token, policy) + lag - now()
 
     /** The time until the next wake-up, in milliseconds: until the refresh is due, but at most `delay`, also after a failed refresh. */
-    const untilNext = (check: Check) => {
+    const untilWakeUp = (check: Check) => {
       const millis = untilRefresh(check)
       return millis > 0 ? Math.min(millis, check.delay) : check.delay
     }
 
-    const check = Effect.gen(function*() {
+    const checkToken = Effect.gen(function*() {
       const token = Option.getOrUndefined(Option.filter(yield* current, isScheduled))
       if (token !== undefined && AccessToken.stateAt(token, now(), policy) !== "fresh") yield* refresh(token)
       const delay = yield* untilNextCheck(token === undefined ? longestPause : pauseOf(token, policy))
       last = token && { token, delay, lag: delay * (yield* Random.next) }
-      wakeAfter(last === undefined ? delay : untilNext(last), wakeUp)
+      wakeAfter(last === undefined ? delay : untilWakeUp(last), wakeUp)
     })
 
     /** Until the refresh is due, no fiber is needed: a process may have thousands of idle clients. */
     const wakeUp = () => {
-      if (last !== undefined && untilRefresh(last) > 0) wakeAfter(untilNext(last), wakeUp)
-      else run(check)
+      if (last !== undefined && untilRefresh(last) > 0) wakeAfter(untilWakeUp(last), wakeUp)
+      else run(checkToken)
     }
 
     return (token) => {
       if (!isStarted) {
         isStarted = true
-        run(check)
+        run(checkToken)
       }
       if (last?.token !== token) last = undefined
     }

@@ -6,7 +6,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { withoutBody } from "../../internal/http/dispatch.js"
+import { statusesWithoutBody } from "../../internal/http/dispatch.js"
 import type { Reply, SimulatedResponse } from "../Simulator.js"
 
 /** A response that ends the call. */
@@ -61,7 +61,7 @@ export const clientResponse = (
   if (response === "cut-short") {
     return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(Stream.toReadableStream(cutShort))))
   }
-  const body = withoutBody.has(response.status) ? null : bytesOf(response.body)
+  const body = statusesWithoutBody.has(response.status) ? null : bytesOf(response.body)
   const length = body === null ? {} : { "content-length": String(body.length) }
   const headers = { ...length, ...headersOf(response) }
   return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(body, { status: response.status, headers })))
@@ -74,7 +74,7 @@ export const serverResponse = (response: FinalResponse): HttpServerResponse.Http
   }
   const { status } = response
   const headers = headersOf(response)
-  if (withoutBody.has(response.status)) return HttpServerResponse.empty({ status, headers })
+  if (statusesWithoutBody.has(response.status)) return HttpServerResponse.empty({ status, headers })
   return HttpServerResponse.uint8Array(bytesOf(response.body), {
     status,
     headers,

@@ -16,7 +16,13 @@ import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import { BodyBytes } from "../bodyBytes.js"
 import { readInterruptibly } from "../chunks.js"
-import { type BufferedBody, type BufferedResponse, type Dispatch, type Request, withoutBody } from "../dispatch.js"
+import {
+  type BufferedBody,
+  type BufferedResponse,
+  type Dispatch,
+  type Request,
+  statusesWithoutBody
+} from "../dispatch.js"
 import { isDecoded } from "./contentCoding.js"
 import { isWebResponse, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
 import { chunksOfResponse, FetchCall, processFetch } from "./webFetch.js"
@@ -66,7 +72,7 @@ const headersOf = (response: PlatformResponse, method: string, body: Uint8Array)
     ? headers
     : { ...headers, "set-cookie": setCookiesOf(response) }
   const coding = headers["content-encoding"]
-  const isCoded = coding !== undefined && method !== "HEAD" && !withoutBody.has(status)
+  const isCoded = coding !== undefined && method !== "HEAD" && !statusesWithoutBody.has(status)
   if (!isCoded || !isWebResponse(nativeOf(response)) || !isDecoded(coding, body)) return all
   const { "content-encoding": _coding, "content-length": _length, ...others } = all
   return others
@@ -128,7 +134,7 @@ export const dispatchThrough =
       fetchCall.cancel()
     }
     const fetchCall = new FetchCall(receiver, abort)
-    const client = HttpClient.mapRequestEffect(httpClient, (request) => Effect.as(fetchSettings(fetchCall), request))
+    const client = HttpClient.tapRequest(httpClient, () => fetchSettings(fetchCall))
     const received = disableTelemetry.pipe(
       Effect.flatMap(() => client.execute(requestOf(request, () => receiver.onBodyFailure()))),
       Effect.catchIf(isStatusError, ({ response }) => Effect.succeed(response)),

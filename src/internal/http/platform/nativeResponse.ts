@@ -37,9 +37,9 @@ export const setCookiesOf = (response: PlatformResponse): Array<string> => {
 }
 
 /** Returns the reason phrase, which Node calls statusMessage. */
-export const statusTextOf = (response: unknown): string => {
+export const statusTextOf = (response: PlatformResponse): string => {
   const native = nativeOf(response)
   return strings(propertyOf(native, "statusText") ?? propertyOf(native, "statusMessage")).join("")
 }
 
-export const urlOf = (response: unknown): string => strings(propertyOf(nativeOf(response), "url")).join("")
+export const urlOf = (response: PlatformResponse): string => strings(propertyOf(nativeOf(response), "url")).join("")

@@ -1,6 +1,6 @@
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import { type BufferedResponse, isOk, type Request, withoutBody } from "../dispatch.js"
+import { type BufferedResponse, isOk, type Request, statusesWithoutBody } from "../dispatch.js"
 import { isAllowedHeader } from "../header.js"
 
 type HeaderFields = ReadonlyArray<readonly [name: string, value: string]>
@@ -90,7 +90,7 @@ export class WholeResponse implements Response {
   }
 
   get body() {
-    return withoutBody.has(this.status) ? null : new Blob([this.copy]).stream()
+    return statusesWithoutBody.has(this.status) ? null : new Blob([this.copy]).stream()
   }
 
   clone() {
