@@ -54,8 +54,8 @@ const ofResponse = {
 }
 
 /**
- * The service rejected the request as malformed (400, SERVICE.md section 7), or the client refused to send it, for example because of
- * a blank or ill-formed search term, or a URL outside the base URL.
+ * The service rejected the request as malformed (400, SERVICE.md section 7), or the client refused to send it. The client refuses, for
+ * example, a blank or ill-formed search term, or a URL outside the base URL.
  *
  * @since 1.0.0
  * @category errors
@@ -164,8 +164,8 @@ export class TransportError extends tagged<TransportError>()("TransportError", {
 }) {}
 
 /**
- * The client can't use the response: it has a status code that no other error covers, is a redirect, or its body is too large, is not JSON,
- * or doesn't match the schema. `body` is set only if `reason` is "Status".
+ * The client can't use the response. Either it is a redirect or has another status code that no other error covers, or its body is too
+ * large, isn't JSON, or doesn't match the schema. `body` is set only if `reason` is "Status".
  *
  * @since 1.0.0
  * @category errors
@@ -323,8 +323,8 @@ export const isTransient = (error: unknown): error is TransientError =>
   !(error._tag === "TransportError" && (error.reason === "Closed" || isPermanent(error.code)))
 
 /**
- * Returns the HTTP status code that a backend can send to its own callers for an error, as listed in docs/errors.md: 400 and 429 are
- * passed on, because callers can act on them, and a failed token exchange is a 503.
+ * Returns the HTTP status code that a backend can send to its own callers for an error, as listed in docs/errors.md. 400 and 429 stay the
+ * same, because callers can act on them. A failed token exchange becomes a 503.
  *
  * @since 1.0.0
  * @category getters

@@ -240,8 +240,8 @@ export interface Options {
    */
   readonly controls?: boolean | undefined
   /**
-   * On a port with `controls`: other names of this machine under which the page and the controls are available, in addition to loopback
-   * addresses and the address that the server listens on; none by default.
+   * On a port with `controls`: other host names under which the page and the controls are available; none by default. Loopback addresses
+   * and the address that the server listens on always work.
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
@@ -329,7 +329,7 @@ export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never
   Layer.unwrapScoped(
     Effect.gen(function*() {
       yield* checkRoutes(options)
-      // After a restart, a simulator must issue other tokens than before: clients would take an equal one for an unchanged token.
+      // After a restart, a simulator must issue different tokens: clients would treat an equal one as an unchanged token.
       const series = `simulated-${crypto.randomUUID().slice(0, 8)}`
       const page = options.controls === true ? yield* makePage(options) : undefined
       const service = new SimulatedService(options, series, page?.recorder)
