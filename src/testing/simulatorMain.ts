@@ -19,10 +19,10 @@ import * as Simulator from "./Simulator.js"
 import { type Settings, settingsOf, usage } from "./simulator/arguments.js"
 
 /**
- * A server for NodeHttpServer that fixes two problems. NodeHttpServer opens the port before it adds its `request` listener, so requests
- * that arrive in between have to wait here. And its `upgrade` listener, which gets the socket of an upgrade request, neither handles errors
- * nor reads: a reset would crash the process, and a socket with a body would stay open. Without that listener, such a request gets a normal
- * response.
+ * A server for NodeHttpServer that fixes two problems. First, NodeHttpServer opens the port before it adds its `request` listener, so
+ * requests that arrive in between have to wait here. Second, its `upgrade` listener gets the socket of an upgrade request, but neither
+ * handles errors nor reads: a reset would crash the process, and a socket with a body would stay open. Without that listener, an upgrade
+ * request gets a normal response.
  */
 const plainServer = (): Server => {
   const early: Array<Parameters<RequestListener>> = []

@@ -97,8 +97,8 @@ const logTo = (logger: ClientLogger) =>
   ], { discard: true })
 
 /**
- * Builds services that log to the logger of the program, or to standard error, until their scope is closed. It does without the layers of
- * loggers, which would keep 10 kB alive in each client.
+ * Builds services that log to the logger of the program, or to standard error, until their scope is closed. It doesn't use the layers of
+ * loggers, because they would keep 10 kB alive in each client.
  */
 export const withLogger = <A, E, R>(
   logger: ClientLogger | undefined,

@@ -48,8 +48,8 @@ const fromIssuer = (
   })
 
 /**
- * Builds what `NutritionAdvisor.layer` provides, without a layer of its own: for a backend with thousands of clients, since each layer keeps
- * some kB alive. A second client for the same key causes a warning.
+ * Builds what `NutritionAdvisor.layer` provides, without its own layer: each layer keeps some kB alive, and a backend may have thousands of
+ * clients. A second client for the same key causes a warning.
  */
 export const fromSettings = (
   settings: Settings.ClientSettings

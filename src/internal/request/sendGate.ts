@@ -6,8 +6,8 @@ import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 type Gate = Effect.Effect<void, NutritionAdvisorError>
 
 /**
- * An effect that waits until the request of this fiber can be sent. Layers around the client provide it, and the client runs it just
- * before each send, because only the client knows when that is: it may wait for a token first, and it may retry after a renewal.
+ * An effect that waits until the request of this fiber can be sent. Layers around the client provide it. The client runs it just before each
+ * send, because only the client knows when that is: a request may first wait for a token, and may be retried after a renewal.
  */
 class SendGate extends Context.Tag("effect-nutrition-advisor/internal/SendGate")<SendGate, Gate>() {}
 

@@ -143,8 +143,8 @@ const getInTurn = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError
   })
 
 /**
- * Returns the token of a peer or of an exchange, in a fiber of its own. If it is interrupted, it still publishes a token it got, and releases
- * its lease: only reads, waits and the exchange can be interrupted.
+ * Returns the token of a peer or of an exchange, in its own fiber. If it is interrupted, it still releases its lease and publishes a token
+ * that it has received: only reads, waits and the exchange can be interrupted.
  */
 export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
   Effect.uninterruptible(

@@ -97,7 +97,7 @@ export const replaceToken = (
 
 /**
  * Puts the rejected token back into the store after a failed renewal, unless another token has arrived. A 403 isn't always about the
- * token, so calls that still work with it must go on while the token route is down.
+ * token, so calls that still work with it must continue while the token route is down.
  */
 export const putBack = ({ store }: Options, exchange: Exchange): Effect.Effect<void> =>
   Effect.gen(function*() {

@@ -100,8 +100,8 @@ const readResponse = (
   }))
 
 /**
- * Turns off the platform's spans, because they record the whole URL, the trace headers of requests, and the log line that Effect writes
- * if a fiber of the body's stream fails.
+ * Turns off the platform's spans (they record the whole URL), the trace headers of requests, and the log line that Effect writes if a fiber
+ * of the body's stream fails.
  */
 const disableTelemetry = FiberRef.set(HttpClient.currentTracerDisabledWhen, () => true).pipe(
   Effect.zipRight(FiberRef.set(HttpClient.currentTracerPropagation, false)),
