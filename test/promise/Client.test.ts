@@ -179,7 +179,7 @@ it("status: it has all fields of the TokenProvider's status", async () => {
   expect(await advisor.status()).toEqual(status)
 })
 
-it("status: it is none if the layer has no TokenProvider, even after a caller has changed an earlier one", async () => {
+it("status: the state is none without a TokenProvider, even if a caller has modified an earlier status", async () => {
   await using advisor = doubled(() => Effect.never)
   const none = tokenStatusOf(Option.none(), Option.none())
   const status = await advisor.status()

@@ -208,7 +208,7 @@ it("createClient: before the first call, no resource of the sharedTokenCache is 
   expect(open).toBe(1)
 })
 
-it("createClient: a sharedTokenCache that waits while it is checked is interrupted", async () => {
+it("createClient: if the layer of sharedTokenCache waits, checking the options interrupts it", async () => {
   const interrupted = vi.fn()
   const waiting = Layer.scopedDiscard(Effect.onInterrupt(Effect.never, () => Effect.sync(interrupted)))
   Advisor.createClient({ ...settings, sharedTokenCache: Layer.provide(SharedTokenCache.layerMemory, waiting) })

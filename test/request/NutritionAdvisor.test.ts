@@ -272,7 +272,7 @@ describe("httpClient", () => {
     expect((yield* counters).requests).toBe(1)
   }, advisor({}, planRoutes))
 
-  test("HttpClient combinators work", function*() {
+  test("httpClient works with HttpClient.mapRequest", function*() {
     const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
     const plans = HttpClient.mapRequest(httpClient, HttpClientRequest.prependUrl("/v2"))
     const response = yield* plans.get("/plan")

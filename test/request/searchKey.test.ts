@@ -37,7 +37,7 @@ it.prop(
   { fastCheck: { numRuns: 2_000 } }
 )
 
-it("searchKey: the order of further options makes no difference, and neither does one that is undefined", () => {
+it("searchKey: the order of options and options that are undefined make no difference", () => {
   const options = { urlParams: UrlParams.empty, tenant: "a", locale: "en" }
   const reversed = { locale: "en", tenant: "a", region: undefined, urlParams: UrlParams.empty }
   expect(searchKey("oats", reversed)).toBe(searchKey("oats", options))

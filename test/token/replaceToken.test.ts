@@ -22,7 +22,7 @@ const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToke
     })
   })
 
-test("refresh metrics: a peer's token counts as fromPeer and an exchanged token as issued, even if it is not kept", function*() {
+test("refresh metrics: a token counts as fromPeer or issued even if it is not kept", function*() {
   const long = () => token(1, 0, 2_000_000)
   const short = () => token(2, 0, 1_000_000)
   const held = long()

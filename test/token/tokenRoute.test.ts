@@ -92,13 +92,13 @@ const recordedBy: Readonly<Record<string, (url: string) => unknown>> = {
   }
 }
 
-describe.each(Object.entries(recordedBy))("docs/telemetry.md: what its row says of %s", (_, recorded) => {
-  it.each(withKeyInPath)("keeps the license key of an exchange over $name out of what is recorded", (route) => {
+describe.each(Object.entries(recordedBy))("docs/telemetry.md: the row for %s", (_, recorded) => {
+  it.each(withKeyInPath)("keeps the license key of an exchange over $name out of the recorded URL", (route) => {
     const url = `https://advisor.example${exchangeOf(route, Secrets.key).path}`
     expect(Secrets.shownIn(String(recorded(url)))).toEqual([])
   })
 
-  it("leaves searches as they are", () => {
+  it("keeps the URL of a search unchanged", () => {
     const url = `https://advisor.example${searchRoute}?term=oats`
     expect(recorded(url)).toBe(url)
   })

@@ -15,7 +15,7 @@ const wokenAfter = (delays: ReadonlyArray<number>) =>
   })
 
 describe("wake-ups of idle clients", () => {
-  test("all that are due within the same five seconds share one timer", function*() {
+  test("wake-ups that are due within the same five seconds share one timer", function*() {
     yield* Time.set(12_345)
     const seen = yield* wokenAfter(Arr.makeBy(50, (index) => 60_000 + 99.9 * index))
     expect(yield* Time.timers).toBe(1)
@@ -23,14 +23,14 @@ describe("wake-ups of idle clients", () => {
     expect(seen).toEqual(Arr.replicate(72_345, 50))
   })
 
-  test("one that is due within 30 seconds comes exactly then", function*() {
+  test("a wake-up that is due within 30 seconds comes exactly on time", function*() {
     yield* Time.set(12_345)
     const seen = yield* wokenAfter([1_250, 29_999])
     yield* Time.pass("30 seconds")
     expect(seen).toEqual([13_595, 42_344])
   })
 
-  test("one can be set again while it wakes its client", function*() {
+  test("a wake-up can be set again while it wakes its client", function*() {
     const wakeAfter = yield* WakeUps.make
     const seen: Array<number> = []
     const clock = yield* Effect.clock
@@ -43,7 +43,7 @@ describe("wake-ups of idle clients", () => {
     expect([seen, yield* Time.timers]).toEqual([[60_000, 120_000, 180_000], 1])
   })
 
-  test("one can be set for the same time again after the clock was set back", function*() {
+  test("a wake-up can be set for the same time again after the clock was set back", function*() {
     const first = yield* wokenAfter([60_000])
     yield* Time.set(60_000)
     yield* Time.set(0)
@@ -52,7 +52,7 @@ describe("wake-ups of idle clients", () => {
     expect([first, second]).toEqual([[60_000], [60_000]])
   })
 
-  test("closing a client cancels only its own", function*() {
+  test("closing a client cancels only its own wake-ups", function*() {
     const closed = yield* Effect.scoped(wokenAfter([60_000, 60_000]))
     const open = yield* wokenAfter([60_000])
     yield* Effect.scoped(wokenAfter([60_000]))
@@ -60,14 +60,14 @@ describe("wake-ups of idle clients", () => {
     expect([closed, open]).toEqual([[], [60_000]])
   })
 
-  test("closing the last client of a timer stops it", function*() {
+  test("closing the last client of a timer stops the timer", function*() {
     const before = yield* Time.fibers
     const during = yield* Effect.scoped(Effect.zipRight(wokenAfter([60_000, 60_000]), Time.fibers))
     yield* Time.pass(0)
     expect([during, yield* Time.fibers]).toEqual([before + 1, before])
   })
 
-  test("a client that is closed can't set another one", function*() {
+  test("a client that is closed can't set another wake-up", function*() {
     const wakeAfter = yield* Effect.scoped(WakeUps.make)
     wakeAfter(60_000, () => {})
     expect(yield* Time.timers).toBe(0)
