@@ -113,8 +113,8 @@ export interface CallOptions extends NutritionAdvisor.SearchOptions, CallLimits 
 export interface FetchOptions extends Omit<RequestInit, "signal">, CallLimits {}
 
 /**
- * The client with promises. A promise rejects with an error of this module, with the reason of its signal, or with what your own code
- * throws, such as a layer or a schema.
+ * The client with promises. A promise rejects with an error of this module, with the reason of its signal, or with what your own code,
+ * such as a layer or a schema, throws.
  *
  * @since 1.0.0
  * @category models
