@@ -161,16 +161,16 @@ const clientOver = (buildServices: Calls.BuildServices): Client => {
     ) => Effect.Effect<A, unknown, NutritionAdvisor.NutritionAdvisor>
   ) =>
   (term: string, options?: CallOptions): Promise<A> => {
-    if (options === undefined) return run("search", noLimits, search(term))
+    if (options === undefined) return run("search", noLimits, () => search(term))
     const { signal, timeout, ...others } = options
-    return run("search", { signal, timeout }, search(term, others))
+    return run("search", { signal, timeout }, () => search(term, others))
   }
 
   return {
     search: searchWith(NutritionAdvisor.search),
     searchAs: (schema) => searchWith(NutritionAdvisor.searchAs(schema)),
-    fetch: (path, options = {}) => run("request", options, fetchPath(path, options)),
-    status: () => run("request", noLimits, status),
+    fetch: (path, options = {}) => run("request", options, () => fetchPath(path, options)),
+    status: () => run("request", noLimits, () => status),
     close,
     [Symbol.asyncDispose]: close
   }

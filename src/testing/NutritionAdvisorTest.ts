@@ -62,7 +62,7 @@ export const layerFailing = (error: NutritionAdvisorError): Layer.Layer<Nutritio
  */
 export interface RecordedSearch {
   readonly term: string
-  /** The options of the call. An iterator in them is recorded as an array. */
+  /** The options as they were at the call. Iterables in them, such as iterators, are recorded as arrays. */
   readonly options: SearchOptions | undefined
 }
 

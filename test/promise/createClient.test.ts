@@ -125,6 +125,22 @@ it("createClient: the first calls are sent in their order", async () => {
   expect(sent.map(({ query }) => query)).toEqual(terms.map((term) => `term=${term}`))
 })
 
+it("createClient: the first searches send their options as they were at the call", async () => {
+  await using world = simulatedClient()
+  const urlParams = { page: 0 }
+  const headers = { "x-page": "0" }
+  const searches = [1, 2, 3].map((page) => {
+    urlParams.page = page
+    headers["x-page"] = String(page)
+    return world.advisor.search("oats", { urlParams, headers })
+  })
+  await Promise.all(searches)
+  const sent = (await world.run(({ requests }) => requests)).filter(({ operation }) => operation === "search")
+  expect(sent.map(({ headers, query }) => [query, headers["x-page"]])).toEqual(
+    [["term=oats&page=1", "1"], ["term=oats&page=2", "2"], ["term=oats&page=3", "3"]]
+  )
+})
+
 it("createClient: with `throttle: true`, searches wait after a 429", async () => {
   await using world = simulatedClient({ throttle: true })
   await world.run(({ respondNext }) => respondNext("search", { status: 429, headers: { "retry-after": "60" } }))

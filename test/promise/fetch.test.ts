@@ -31,6 +31,12 @@ const overPort = ({ respond = Wire.replying("{}"), ...options }: Arranged = {}) 
     return [fetch, seen] as const
   })
 
+const filledForm = (value: string) => {
+  const form = new FormData()
+  form.set("a", value)
+  return form
+}
+
 testLive("fetch: the method, path, query and headers are sent", function*() {
   const [fetch, seen] = yield* overPort()
   const headers = { "x-a": "1", "content-type": "text/csv" }
@@ -55,6 +61,30 @@ testLive("fetch: a web Request can be passed as the options", function*() {
   yield* Effect.promise(() => fetch("/v2/diary", request))
   expect(seen).toMatchObject([{ method: "PUT", url: "/v2/diary", headers }])
   expect(received).toBe("a,b")
+})
+
+testLive.each<readonly [string, () => NonNullable<RequestInit["body"]>, change: (body: never) => void]>([
+  ["a Buffer", () => Buffer.from("oats"), (body: Buffer) => body.fill("x")],
+  ["an ArrayBuffer", () => new ArrayBuffer(4), (body: ArrayBuffer) => new Uint8Array(body).fill(1)],
+  ["URLSearchParams", () => new URLSearchParams({ a: "1" }), (body: URLSearchParams) => body.set("a", "2")],
+  ["FormData", () => filledForm("1"), (body: FormData) => body.set("a", "2")]
+])("fetch: the first call sends %s and its headers as they were at the call", function*([, body, change]) {
+  const received: Array<string> = []
+  const [fetch, seen] = yield* overPort({
+    respond: Wire.afterBody((body, _, response) => {
+      received.push(body.toString().replaceAll(/formdata-[\w-]+/g, ""))
+      response.end("{}")
+    })
+  })
+  const changed = body()
+  const headers = new Headers({ "x-a": "1" })
+  const call = fetch("/v2/x", { method: "POST", headers, body: changed })
+  change(changed as never)
+  headers.set("x-a", "2")
+  yield* Effect.promise(() => call)
+  yield* Effect.promise(() => fetch("/v2/x", { method: "POST", body: body() }))
+  const [first, second] = received
+  expect([first, seen[0]?.headers["x-a"]]).toEqual([second, "1"])
 })
 
 testLive.each(clients)(

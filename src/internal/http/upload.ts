@@ -46,6 +46,15 @@ type FormEntries = Iterable<readonly [string, unknown]>
 export const isForm = (content: unknown): content is FormEntries =>
   classOf(content) === "FormData" && hasMethod(content, Symbol.iterator)
 
+/** Copies a body in memory, or the entries of a form. A Blob can't change, and a stream is read only once. */
+export const copyOf = (content: unknown): unknown => {
+  if (typeof content === "string") return content
+  if (classOf(content) === "URLSearchParams") return new URLSearchParams(String(content))
+  if (!isForm(content)) return bytesOf(content)?.slice() ?? content
+  const entries = Array.from(content)
+  return { [Symbol.toStringTag]: "FormData", [Symbol.iterator]: () => entries.values() }
+}
+
 const fromBlob = async (blob: AnyBlob): Promise<Upload> => ({
   bytes: new Uint8Array(await blob.arrayBuffer()),
   contentType: blob.type === "" ? undefined : blob.type

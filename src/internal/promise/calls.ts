@@ -144,10 +144,10 @@ export const make = (buildServices: BuildServices) => {
   const run = async <A>(
     operation: DataOperation,
     { signal, timeout }: CallLimits,
-    effect: Effect.Effect<A, unknown, NutritionAdvisor>
+    makeEffect: () => Effect.Effect<A, unknown, NutritionAdvisor>
   ): Promise<A> => {
     if (isOver(signal)) throw interruptionOf(operation, signal)
-    const fiber = fork(effect, operation, timeout)
+    const fiber = fork(makeEffect(), operation, timeout)
     const leave = enter(fiber, signal)
     // What the call has run so far may have aborted the signal or closed the client.
     if (isOver(signal)) fiber.unsafeInterruptAsFork(FiberId.none)

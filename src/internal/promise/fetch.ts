@@ -4,6 +4,7 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
 import { type Chunks, chunksOf } from "../http/chunks.js"
@@ -22,10 +23,10 @@ const withoutPseudoHeaders = (headers: NonNullable<RequestInit["headers"]>) =>
 type Init = Pick<RequestInit, "body" | "headers" | "method">
 
 /** Normalizes method and headers with a web Request. */
-const headOf = ({ headers = {}, method = "GET" }: Init) =>
+const headOf = ({ headers = {}, method = "GET" }: Init): Either.Either<Request, BadRequest> =>
   typeof Request === "undefined" || typeof Response === "undefined"
-    ? notSent("this process has no Request and Response: use search or httpClient, or define both")
-    : Effect.try({
+    ? Either.left(notSent("this process has no Request and Response: use search or httpClient, or define both"))
+    : Either.try({
       try: () =>
         new Request("http://localhost", { headers: withoutPseudoHeaders(headers), method: method.toUpperCase() }),
       catch: () => notSent("its method or a header is not valid")
@@ -54,18 +55,18 @@ const bodyOf = (content: unknown, contentType: string | undefined, thrown: Array
   return HttpBody.raw(bytes, { contentType: contentType ?? usual })
 }
 
-const requestOf = (path: string, init: Init, thrown: Array<unknown>) =>
-  Effect.gen(function*() {
-    const { headers, method } = yield* headOf(init)
-    const { body } = init
-    const isEmpty = body === undefined || body === null
+const requestOf = (path: string, { headers, method }: Request, content: unknown, thrown: Array<unknown>) =>
+  Effect.suspend(() => {
+    const isEmpty = content === undefined || content === null
     if (!isEmpty && (method === "GET" || method === "HEAD")) {
-      return yield* notSent(`a ${method} request can't have a body`)
+      return notSent(`a ${method} request can't have a body`)
     }
-    return HttpClientRequest.make(method as HttpMethod)(path, {
-      headers: [...headers],
-      body: isEmpty ? HttpBody.empty : bodyOf(body, headers.get("content-type") ?? undefined, thrown)
-    })
+    return Effect.succeed(
+      HttpClientRequest.make(method as HttpMethod)(path, {
+        headers: [...headers],
+        body: isEmpty ? HttpBody.empty : bodyOf(content, headers.get("content-type") ?? undefined, thrown)
+      })
+    )
   })
 
 /** The constructor of Response can't set `url`, so neither a new response nor its clone has one. */
@@ -86,13 +87,21 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
     return withUrl(new Response(isEmpty ? null : body, init), urlOf(response))
   })
 
-/** Like fetch, with a path relative to the base URL. */
-export const fetchPath = (path: string, init: Init) =>
-  Effect.flatMap(NutritionAdvisor, ({ httpClient }) => {
-    const thrown: Array<unknown> = []
-    return requestOf(path, init, thrown).pipe(
-      Effect.flatMap(httpClient.execute),
-      Effect.flatMap(responseOf),
-      Effect.mapError((error) => thrown.length === 0 ? error : thrown[0])
-    )
-  })
+/**
+ * Like fetch, with a path relative to the base URL. It reads the options at once, because the call may wait for the client or for a token,
+ * and the caller may use the same objects for the next call.
+ */
+export const fetchPath = (path: string, init: Init) => {
+  const head = headOf(init)
+  const content = Upload.copyOf(init.body)
+  const thrown: Array<unknown> = []
+  return Effect.flatMap(
+    NutritionAdvisor,
+    ({ httpClient }) =>
+      Effect.flatMap(head, (head) => requestOf(path, head, content, thrown)).pipe(
+        Effect.flatMap(httpClient.execute),
+        Effect.flatMap(responseOf),
+        Effect.mapError((error) => thrown.length === 0 ? error : thrown[0])
+      )
+  )
+}

@@ -54,16 +54,16 @@ const normalized = (options: SearchOptions): NormalizedOptions => ({
   headers: options.headers && presentHeaders(Headers.fromInput(options.headers))
 })
 
-const isIterator = <A>(input: Iterable<A> | object): input is IterableIterator<A> =>
-  Predicate.isIterable(input) && Object.is(input[Symbol.iterator](), input)
+/** Copies parameters or headers. An iterable becomes an array. A copy of the platform's Headers still hides its secrets. */
+const copyOf = <A, Input extends object>(input: Iterable<A> | Input): ReadonlyArray<A> | Input =>
+  Predicate.isIterable(input)
+    ? Array.from(input)
+    : Object.assign(Object.create(Object.getPrototypeOf(input)), input)
 
-const arrayOfIterator = <A, Input extends object>(input: Iterable<A> | Input): ReadonlyArray<A> | Iterable<A> | Input =>
-  isIterator<A>(input) ? Array.from(input) : input
-
-const withoutIterators = (options: SearchOptions): SearchOptions => ({
+const copied = (options: SearchOptions): SearchOptions => ({
   ...options,
-  ...options.urlParams && { urlParams: arrayOfIterator(options.urlParams) },
-  ...options.headers && { headers: arrayOfIterator(options.headers) }
+  ...options.urlParams && { urlParams: copyOf(options.urlParams) },
+  ...options.headers && { headers: copyOf(options.headers) }
 })
 
 /** If reading the options throws, the search dies with that defect. */
@@ -83,8 +83,11 @@ const readingWith = <Options>(read: (options: SearchOptions) => Options) =>
 /** Reads the options of a search at once, into their normal form, so that each run sends the same values. */
 export const withNormalizedOptions = readingWith(normalized)
 
-/** Passes the options of a search to another client. Iterators become arrays, since they can't be read twice; the rest is unchanged. */
-export const withForwardableOptions = readingWith(withoutIterators)
+/**
+ * Passes the options of a search to another client, which may read them late or more than once: as they are at the call, even if they are
+ * iterators or the caller changes them afterwards.
+ */
+export const withForwardableOptions = readingWith(copied)
 
 /** JSON keeps these values apart. Two objects can't be compared: they might mean the same thing, or two different customers. */
 const isComparable = (value: unknown): boolean =>
