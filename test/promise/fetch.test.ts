@@ -119,6 +119,14 @@ testLive("fetch: the pseudo-headers of an HTTP/2 request are not sent", function
   expect(seen).toMatchObject([{ url: "/v2/x", headers: { "x-a": "1" } }])
 })
 
+testLive("fetch: headers of an incoming request that are undefined or null are not sent", function*() {
+  const [fetch, seen] = yield* overPort()
+  const headers: Record<string, unknown> = { "x-request-id": undefined, "x-tenant": null, "x-a": ["1", "2"] }
+  yield* Effect.promise(() => fetch("/v2/x", { headers: headers as Record<string, string> }))
+  expect(seen).toMatchObject([{ headers: { "x-a": "1,2" } }])
+  expect(Object.keys(seen[0]?.headers ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/^x-[rt]/)]))
+})
+
 testLive.each(["Request", "Response"])(
   "fetch: in a process without %s, it rejects with BadRequest and sends nothing",
   function*(name) {

@@ -11,13 +11,14 @@ import { type Chunks, chunksOf } from "../http/chunks.js"
 import { statusesWithoutBody } from "../http/dispatch.js"
 import { setCookiesOf, statusTextOf, urlOf } from "../http/platform/nativeResponse.js"
 import * as Upload from "../http/upload.js"
+import { isDropped } from "../request/searchOptions.js"
 
 const notSent = (detail: string) => new BadRequest({ operation: "request", detail })
 
-/** HTTP/2 puts method and path into pseudo-headers such as `:path`, which Headers rejects. */
-const withoutPseudoHeaders = (headers: NonNullable<RequestInit["headers"]>) =>
+/** Headers would reject a pseudo-header, and turn undefined into text. */
+const presentHeaders = (headers: NonNullable<RequestInit["headers"]>) =>
   (Symbol.iterator in headers ? Array.from(headers) : Object.entries(headers))
-    .flatMap(([name = "", value]): Array<[string, string]> => name.startsWith(":") ? [] : [[name, String(value)]])
+    .flatMap(([name = "", value]): Array<[string, string]> => isDropped([name, value]) ? [] : [[name, String(value)]])
 
 /** The options of fetch that are used. A web Request has them, too, as getters of its prototype, so they are read by their names. */
 type Init = Pick<RequestInit, "body" | "headers" | "method">
@@ -27,8 +28,7 @@ const headOf = ({ headers = {}, method = "GET" }: Init): Either.Either<Request, 
   typeof Request === "undefined" || typeof Response === "undefined"
     ? Either.left(notSent("this process has no Request and Response: use search or httpClient, or define both"))
     : Either.try({
-      try: () =>
-        new Request("http://localhost", { headers: withoutPseudoHeaders(headers), method: method.toUpperCase() }),
+      try: () => new Request("http://localhost", { headers: presentHeaders(headers), method: method.toUpperCase() }),
       catch: () => notSent("its method or a header is not valid")
     })
 

@@ -42,9 +42,10 @@ const paramsOf = (input: UrlParams.Input): Url.Pairs =>
     )
     : UrlParams.fromInput(recordWithoutNulls(input))
 
-const isDropped = ([name, value]: readonly [string, unknown]) => name.startsWith(":") || !Predicate.isNotNullable(value)
+/** Checks for a header that is left out: null, undefined, or a pseudo-header of HTTP/2, such as `:path`. */
+export const isDropped = ([name, value]: readonly [name: string, value: unknown]): boolean =>
+  name.startsWith(":") || !Predicate.isNotNullable(value)
 
-/** Drops headers that are null or undefined, and the pseudo-headers of HTTP/2, such as `:path`. */
 export const presentHeaders = (headers: Headers.Headers): Headers.Headers =>
   Headers.remove(headers, Object.entries(headers).filter(isDropped).map(([name]) => name))
 
