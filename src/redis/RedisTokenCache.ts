@@ -70,7 +70,7 @@ const parseUrl = (secret: Redacted.Redacted<string>, field: string): Checked<str
 /**
  * A command without a connection fails if the next connection attempt fails. That attempt starts within half a second, so that the code
  * of a refused connection is known before `cacheTimeout` ends. Keep-alive is on because load balancers and NATs drop connections that are
- * idle for minutes.
+ * idle for minutes. READONLY is searched for, because Redis before version 7 wraps the errors of scripts.
  */
 const defaults: RedisOptions = {
   connectTimeout: 2_000,
@@ -80,7 +80,7 @@ const defaults: RedisOptions = {
   maxRetriesPerRequest: 0,
   retryStrategy: (times) => Math.min(times * 50, 500),
   socketTimeout: 3_000,
-  reconnectOnError: ({ message }) => message.startsWith("READONLY")
+  reconnectOnError: ({ message }) => message.includes("READONLY")
 }
 
 const parseRedis = (redis: RedisOptions, field: string): Checked<RedisOptions> =>

@@ -29,10 +29,13 @@ export const open = (create: () => Redis): Effect.Effect<Connection, never, Scop
     }
   )
 
+/** Before version 7, Redis wraps the error of a command in a script: "ERR Error running script (call to f_…): …: -READONLY You can't …". */
+const errorReply = /^(?:ERR Error running script .*: -)?([A-Z]+) /
+
 /** Returns the system's error code, or the first word of an error reply of Redis, such as READONLY, OOM or NOAUTH. */
 const codeOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
-  const word = "code" in error ? String(error.code) : /^[A-Z]+(?= )/.exec(error.message)?.[0]
+  const word = "code" in error ? String(error.code) : errorReply.exec(error.message)?.[1]
   return word === undefined && "lastNodeError" in error
     ? codeOf(error.lastNodeError)
     : /^\w{1,64}$/.exec(word ?? "")?.[0]

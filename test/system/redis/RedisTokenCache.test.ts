@@ -8,6 +8,7 @@ import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import * as Five from "ioredis"
 import * as Oldest from "ioredis-5-4"
 import * as Six from "ioredis-6"
+import { vi } from "vitest"
 import { laws } from "../../shared/cacheLaws.js"
 import { test, testLive } from "../../support/doubles/arranged.js"
 import { freePort, listening } from "../../support/doubles/Wire.js"
@@ -154,6 +155,24 @@ describeWithRedis("RedisTokenCache: failed call", () => {
     const cache = yield* cacheOf(RedisTokenCache.layer({ url: server.url }))
     yield* happens(server)
     expect(yield* Effect.flip(cache.lease(name, "first", minute))).toMatchObject({ reason: "Unavailable", code })
+  })
+
+  testLive("if Redis 6 rejects a script, the error has the code READONLY, and the client reconnects", function*() {
+    const wrapped =
+      "-ERR Error running script (call to f_1): @user_script:3: @user_script: 3: -READONLY You can't write"
+    let connections = 0
+    const replica = createServer((socket) => {
+      connections += 1
+      socket.on("data", (commands) => {
+        for (const [, command] of commands.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+          socket.write(command === "eval" ? `${wrapped}\r\n` : "+OK\r\n")
+        }
+      })
+    })
+    const port = yield* listening(replica)
+    const cache = yield* cacheOf(RedisTokenCache.layer({ url: Redacted.make(`redis://127.0.0.1:${port}`) }))
+    expect(yield* Effect.flip(cache.write(name, "one", first))).toMatchObject({ code: "READONLY" })
+    yield* Effect.promise(() => vi.waitFor(() => expect(connections).toBe(2)))
   })
 
   testLive.each([
