@@ -33,6 +33,7 @@ describe("error of a response", () => {
   test.each<readonly [string, number | undefined]>([
     ["7", 7],
     ["0.5", 0.5],
+    ["120, 30", 120],
     ["Wed, 25 Nov 2026 03:57:31 GMT", 51],
     ["Wednesday, 25-Nov-26 03:57:31 GMT", 51],
     ["Wed Nov 25 03:57:31 2026", 51],

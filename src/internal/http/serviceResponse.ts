@@ -24,9 +24,13 @@ export const headerOf = ({ headers }: ServiceResponse, name: string) => String(h
 /** The date formats of RFC 9110, section 5.6.7: IMF-fixdate, RFC 850 and asctime. The last one implies GMT without naming it. */
 const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
 
-/** Returns the time in a Retry-After header (RFC 9110, section 10.2.3) as seconds from now. A date in the past is zero. */
+/**
+ * Returns the time in a Retry-After header (RFC 9110, section 10.2.3) as seconds from now. A date in the past is zero. If a gateway has added
+ * a second number, the first one counts, as with node:http.
+ */
 const secondsUntil = (value: string, now: number): number | undefined => {
-  if (/^\d{1,15}(\.\d{1,9})?$/.test(value)) return Number(value)
+  const [seconds] = /^\d{1,15}(\.\d{1,9})?(?=,|$)/.exec(value) ?? []
+  if (seconds !== undefined) return Number(seconds)
   const millis = date.test(value) ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`) : Number.NaN
   return Number.isNaN(millis) ? undefined : Math.max(0, (millis - now) / 1000)
 }
