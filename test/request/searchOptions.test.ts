@@ -114,12 +114,33 @@ type Search = (
   options: NutritionAdvisor.SearchOptions
 ) => Effect.Effect<unknown, unknown, NutritionAdvisor.NutritionAdvisor>
 
-test.each<readonly [name: string, search: Search]>([
+const searches: ReadonlyArray<readonly [name: string, search: Search]> = [
   ["search of the service", ({ search }, options) => search("oats", options)],
   ["NutritionAdvisor.search", (_, options) => NutritionAdvisor.search("oats", options)],
   ["NutritionAdvisor.searchAs", (_, options) => NutritionAdvisor.searchAs(Schema.Unknown)("oats", options)]
-])("%s: options that are iterators are sent each time if it runs twice", function*([, search], advisor) {
-  yield* Effect.repeatN(search(advisor, { urlParams: page(), headers: language() }), 1)
-  const expected = { query: "term=oats&page=2", headers: { "x-language": "de" } }
-  expect(yield* sent).toMatchObject([expected, expected])
-})
+]
+
+test.each(searches)(
+  "%s: options that are iterators are sent each time if it runs twice",
+  function*([, search], advisor) {
+    yield* Effect.repeatN(search(advisor, { urlParams: page(), headers: language() }), 1)
+    const expected = { query: "term=oats&page=2", headers: { "x-language": "de" } }
+    expect(yield* sent).toMatchObject([expected, expected])
+  }
+)
+
+test.each(searches)(
+  "%s: options that are changed after the call are sent as they were",
+  function*([, search], advisor) {
+    const objects = { urlParams: new URLSearchParams({ page: "2" }), headers: new Headers({ "x-language": "de" }) }
+    const records = { urlParams: { page: ["2"] }, headers: { "x-language": "de" } }
+    const pending = [search(advisor, objects), search(advisor, records)]
+    objects.urlParams.set("page", "3")
+    objects.headers.set("x-language", "fr")
+    records.urlParams.page.push("3")
+    records.headers["x-language"] = "fr"
+    yield* Effect.all(pending)
+    const expected = { query: "term=oats&page=2", headers: { "x-language": "de" } }
+    expect(yield* sent).toMatchObject([expected, expected])
+  }
+)

@@ -3,6 +3,7 @@ import * as Headers from "@effect/platform/Headers"
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
 import type * as Url from "../http/url.js"
@@ -55,11 +56,17 @@ const normalized = (options: SearchOptions): NormalizedOptions => ({
   headers: options.headers && presentHeaders(Headers.fromInput(options.headers))
 })
 
-/** Copies parameters or headers. An iterable becomes an array. A copy of the platform's Headers still hides its secrets. */
-const copyOf = <A, Input extends object>(input: Iterable<A> | Input): ReadonlyArray<A> | Input =>
-  Predicate.isIterable(input)
-    ? Array.from(input)
-    : Object.assign(Object.create(Object.getPrototypeOf(input)), input)
+/**
+ * Copies parameters or headers with all that they contain. An iterable becomes an array. A copy of the platform's Headers still hides its
+ * secrets, because it keeps its prototype.
+ */
+const copyOf = <A>(value: A): A => {
+  if (typeof value !== "object" || value === null) return value
+  const copy = Predicate.isIterable(value)
+    ? Array.from(value, copyOf)
+    : Object.assign(Object.create(Object.getPrototypeOf(value)), Record.map({ ...value }, copyOf))
+  return copy as A
+}
 
 const copied = (options: SearchOptions): SearchOptions => ({
   ...options,
@@ -85,8 +92,8 @@ const readingWith = <Options>(read: (options: SearchOptions) => Options) =>
 export const withNormalizedOptions = readingWith(normalized)
 
 /**
- * Passes the options of a search to another client, which may read them late or more than once: as they are at the call, even if they are
- * iterators or the caller changes them afterwards.
+ * Passes the options of a search to another client, which may read them later or more than once. They are copied, because the caller may
+ * change them for its next search, and because an iterator can't be read twice.
  */
 export const withForwardableOptions = readingWith(copied)
 
