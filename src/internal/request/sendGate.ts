@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { constUndefined } from "effect/Function"
+import { type AccessToken, isSame } from "../../AccessToken.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
 type Gate = Effect.Effect<void, NutritionAdvisorError>
@@ -17,11 +18,22 @@ const withGate = <A, E, R>(use: (gate: Gate | undefined) => Effect.Effect<A, E, 
 /** Passes the gate, if there is one. */
 export const pass: Gate = withGate((gate) => gate ?? Effect.void)
 
-/** Gets a token, passes the gate, and gets the token again, since it may have expired in the meantime. */
-export const passAndGetAgain = <A>(
-  get: Effect.Effect<A, NutritionAdvisorError>
-): Effect.Effect<A, NutritionAdvisorError> =>
-  withGate((gate) => gate === undefined ? get : Effect.zipRight(Effect.zipRight(get, gate), get))
+/**
+ * Gets a token, passes the gate, and gets the token again, since it may have expired in the meantime. Getting another token may have taken
+ * an exchange, so the request then passes the gate once more.
+ */
+export const passAndGetAgain = (
+  get: Effect.Effect<AccessToken, NutritionAdvisorError>
+): Effect.Effect<AccessToken, NutritionAdvisorError> =>
+  withGate((gate) =>
+    gate === undefined ? get : Effect.gen(function*() {
+      const before = yield* get
+      yield* gate
+      const token = yield* get
+      if (!isSame(before, token)) yield* gate
+      return token
+    })
+  )
 
 /** Adds a gate to an effect. Its requests pass the outer gates first. */
 export const through = <A, E, R>(self: Effect.Effect<A, E, R>, gate: Gate): Effect.Effect<A, E, R> =>
