@@ -11,7 +11,8 @@ import type { MakeCopy } from "./payloads.js"
 type Search = Effect.Effect<MakeCopy, NutritionAdvisorError>
 
 interface SharedSearch {
-  readonly fiber: Fiber.RuntimeFiber<MakeCopy, NutritionAdvisorError>
+  /** It succeeds with the exit, because Effect logs the error of a failed fiber, and here the callers get it. */
+  readonly fiber: Fiber.RuntimeFiber<Exit.Exit<MakeCopy, NutritionAdvisorError>>
   callers: number
 }
 
@@ -27,7 +28,7 @@ export const make = Effect.gen(function*() {
   }
 
   const begin = (key: string, search: Search): SharedSearch => {
-    const shared = { fiber: run(search), callers: 0 }
+    const shared = { fiber: run(Effect.exit(search)), callers: 0 }
     inFlight.set(key, shared)
     shared.fiber.addObserver(() => forget(key, shared))
     return shared
@@ -53,5 +54,8 @@ export const make = Effect.gen(function*() {
         shared.callers += 1
         return Effect.onInterrupt(restore(Fiber.await(shared.fiber)), () => leave(key, shared))
       })
-    ).pipe(Effect.flatMap((exit) => Exit.isInterrupted(exit) ? Effect.fail(interrupted()) : exit))
+    ).pipe(Effect.flatMap((ended) => {
+      const exit = Exit.isSuccess(ended) ? ended.value : Exit.failCause(ended.cause)
+      return Exit.isInterrupted(exit) ? Effect.fail(interrupted()) : exit
+    }))
 })
