@@ -90,6 +90,23 @@ describe("refresh: Schedule", () => {
     expect(yield* issuer.starts).toEqual(starts)
   })
 
+  withIssuer("the Schedule doesn't check the token more often because of further calls", function*() {
+    const store = yield* TokenStore.make
+    let reads = 0
+    const current = Effect.suspend(() => {
+      reads += 1
+      return store.current
+    })
+    const { get } = yield* TokenProvider.make().pipe(
+      Effect.provideService(TokenStore.TokenStore, { ...store, current })
+    )
+    const getTwice = Effect.all([get, Time.pass("1 second"), get, Time.pass("1 second")])
+    yield* getTwice
+    const readsOfFirstCalls = reads
+    yield* getTwice
+    expect(reads - readsOfFirstCalls).toBe(2)
+  })
+
   coldAtFirst("the Schedule starts with the first token, not with the layer", function*() {
     yield* Time.pass("1 hour")
     expect([yield* issuer.calls, yield* Time.timers]).toEqual([0, 0])
