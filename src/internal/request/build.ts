@@ -44,11 +44,11 @@ const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers
 }
 
 /** Returns why a search can't be sent, or undefined if it can. */
-const problemOf = (term: string, params: Url.Pairs, headers: Headers.Headers | undefined): string | undefined => {
+const problemOf = (term: string, { headers, urlParams = [] }: Partial<NormalizedOptions>): string | undefined => {
   // Frameworks may pass undefined or an array here.
   if (typeof term !== "string") return "the search term is not a string"
   if (term.trim() === "") return "the search term is blank"
-  if (!Url.isWellFormed(term) || !areWellFormed(params)) {
+  if (!Url.isWellFormed(term) || !areWellFormed(urlParams)) {
     return "the search term or a query parameter contains a lone surrogate"
   }
   return headers === undefined || areAllowedHeaders(headers) ? undefined : badHeader
@@ -58,11 +58,12 @@ const problemOf = (term: string, params: Url.Pairs, headers: Headers.Headers | u
 export const search = (
   settings: DataSettings,
   term: string,
-  { headers, urlParams = [] }: Partial<NormalizedOptions> = {}
+  options: Partial<NormalizedOptions> = {}
 ): Effect.Effect<RequestWithoutToken, BadRequest> => {
-  const params = urlParams.filter(([name]) => name !== "term")
-  const problem = problemOf(term, params, headers)
+  const problem = problemOf(term, options)
   if (problem !== undefined) return notSent("search", problem)
+  const { headers, urlParams = [] } = options
+  const params = urlParams.filter(([name]) => name !== "term")
   const otherParams = params.length === 0 ? "" : `&${Url.query(params)}`
   return Effect.succeed({
     method: "GET",

@@ -38,7 +38,8 @@ interface SecretRow extends RowOf<string, Redacted.Redacted> {
     ...Blank,
     padded: " a",
     notAscii: "ü",
-    wrappedNull: Redacted.Redacted<null>
+    wrappedNull: Redacted.Redacted<null>,
+    wrappedUndefined: Redacted.Redacted<undefined>
   ]
 }
 
