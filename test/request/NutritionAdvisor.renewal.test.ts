@@ -104,6 +104,18 @@ test.each(ordinaryRejections)(
   }
 )
 
+test.each(Object.entries(forbiddenCalls))(
+  "renewal: with status 500, the response of %s is a ServerError and renews no token",
+  function*([, row], { httpClient, search, simulator }) {
+    const response = { ...responseOf(row), status: 500 }
+    yield* simulator.respondNext("search", response)
+    yield* simulator.respondNext("request", response)
+    const errors = [yield* Effect.flip(search("oats")), yield* Effect.flip(httpClient.get("/v2/plan"))]
+    expect(errors.map(({ _tag }) => _tag)).toEqual(["ServerError", "ServerError"])
+    expect((yield* simulator.counters).exchanges).toBe(1)
+  }
+)
+
 describe("metrics of searches", () => {
   test("successes, failures and rejections are counted once each", function*({ search, simulator }) {
     const script = Effect.gen(function*() {

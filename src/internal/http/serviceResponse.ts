@@ -91,11 +91,19 @@ export const statusError = (response: ServiceResponse): Effect.Effect<never, Nut
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-/** Parses the body as JSON. A byte order mark is ignored (RFC 8259, section 8.1). */
-export const json = (response: ServiceResponse): Effect.Effect<unknown, UnexpectedResponse> => {
+/** Returns the body as JSON, or undefined if it isn't JSON. A byte order mark is ignored (RFC 8259, section 8.1). */
+export const jsonOf = ({ body }: ServiceResponse): unknown => {
   try {
-    return Effect.succeed(JSON.parse(utf8.decode(response.body)))
+    return JSON.parse(utf8.decode(body))
   } catch {
-    return new UnexpectedResponse({ ...fieldsWithoutBody(response), reason: "NotJson" })
+    return undefined
   }
+}
+
+/** Returns the body as JSON, or fails if it isn't JSON. */
+export const json = (response: ServiceResponse): Effect.Effect<unknown, UnexpectedResponse> => {
+  const parsed = jsonOf(response)
+  return parsed === undefined
+    ? new UnexpectedResponse({ ...fieldsWithoutBody(response), reason: "NotJson" })
+    : Effect.succeed(parsed)
 }

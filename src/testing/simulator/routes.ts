@@ -10,7 +10,7 @@ const searchRoute = "/v2/products/napi/food/search/semantic"
 const tokenPatterns = tokenPaths.map((path) => {
   const unversioned = path.replace(/^\/v\d+/, "")
   return {
-    exact: new RegExp(`^${path.replace("{key}", "([^/]+)")}$`),
+    exact: new RegExp(`^${path.replace("{key}", "(?<key>[^/]+)")}$`),
     unversioned,
     /** Matches below any prefix, because a client with a wrong base URL also sends its key. */
     belowAnyPrefix: new RegExp(`${unversioned.replace("{key}", ".+")}$`)
@@ -77,7 +77,7 @@ const decodedSegment = (segment: string): string | undefined => {
  */
 export const keyOf = ({ body, path }: Unmasked): string | undefined => {
   if (body.length > 0) return undefined
-  const [, key] = tokenPatterns.flatMap(({ exact }) => exact.exec(path) ?? [])
+  const [key] = tokenPatterns.flatMap(({ exact }) => exact.exec(path)?.groups?.key ?? [])
   return key === undefined ? undefined : decodedSegment(key)
 }
 

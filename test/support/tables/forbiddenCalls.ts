@@ -42,12 +42,16 @@ export const forbiddenCalls: Readonly<Record<RequestReason, ForbiddenCall>> = {
 
 export const responseOf = ({ response = { status: 403 } }: ForbiddenCall): Simulator.Reply => response
 
+/** A longer value, and one in another case. */
+const similarTo = (value: unknown) =>
+  [`${value}-other`, `${value}`.toLowerCase(), `${value}`.toUpperCase()].filter((similar) => similar !== value)
+
 /** The responses that differ in one part: the status, or a header or field that has another name or value. */
 const variationsOf = ({ body, headers = {}, status }: Simulator.Reply): ReadonlyArray<Simulator.Reply> => {
   const variations = (fields: object) =>
     Object.entries(fields).flatMap(([name, value]) => [
       { ...fields, [name]: undefined, "x-other": value },
-      { ...fields, [name]: `${value}-other` }
+      ...similarTo(value).map((similar) => ({ ...fields, [name]: similar }))
     ])
   const otherBodies = body === undefined ? [] : [undefined, null, ...variations(Object(body))]
   return [
