@@ -20,8 +20,7 @@ const transient: Table = [
   [/^EPROTO$/, "Check the base URL: its port may not use https, or another version of TLS."]
 ]
 
-const noCommonTls =
-  "The client and the service have no TLS settings in common: compare versions, ciphers and certificates."
+const noCommonTls = "The client and the service share no TLS settings: compare versions, ciphers and certificates."
 
 const refusedByClient =
   "The HTTP client refuses to send this request: check baseUrl, the headers and any wrappers of the client."
@@ -35,11 +34,11 @@ const permanent: Table = [
   [/SELF_SIGNED|^UNABLE_TO_/, "Check the base URL, or make Node trust the certificate with NODE_EXTRA_CA_CERTS."],
   [
     /ALTNAME|^HOSTNAME_MISMATCH$/,
-    "Check the host name in the base URL: the service's certificate is for a different host."
+    "Check the host name in the base URL: the certificate is for a different host."
   ],
   [
     /^CERT_|^INVALID_(CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$|^ERROR_IN_CERT_/,
-    "Check the service's certificate and the clock of this machine."
+    "Check the service's certificate and this machine's clock."
   ],
   [
     /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST)/,
@@ -55,7 +54,7 @@ const permanent: Table = [
   [/^ERR_NO_FETCH$/, "This process has no fetch: choose another HttpClient, such as UndiciClient."],
   [
     /^ERR_FETCH_RESPONSE$/,
-    "The fetch function did not return a readable Response: check what replaces globalThis.fetch."
+    "fetch returned no readable Response: check what replaces globalThis.fetch."
   ],
   [/^ERR_ACCESS_DENIED$/, "Start Node with --allow-net."],
   [/^UND_ERR_(DESTROYED|CLOSED)$/, "Your undici dispatcher is closed: keep it open until the client is closed."],

@@ -5,7 +5,7 @@ import { onClose } from "../runtime/onClose.js"
 import * as Settings from "../settings/settings.js"
 
 const warning =
-  "A second NutritionAdvisor layer or client was opened for the same license key. Each one fetches its own token: " +
+  "A second NutritionAdvisor layer or client was opened for the same license key. Each fetches its own token: " +
   "open one for the whole process, with ManagedRuntime.make or createClient."
 
 /** Only the simulator in memory has a host name that ends with .invalid (RFC 2606, section 2). Tests open many layers on it. */

@@ -90,7 +90,7 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
     [key !== "undefined", "is not set"],
     ...nothingAround(key),
     [!/^\{\s*"/.test(key), "is JSON: use the field that contains the key"],
-    [isSegment, "contains characters that are not allowed in a URL path segment"],
+    [isSegment, "contains characters that a URL path segment can't have"],
     [!isPlaceholder(key), placeholderRule]
   )
 }
