@@ -63,17 +63,6 @@ test("Throttle: requests that wait for a token are sent in the order of their ca
   expect(terms).toEqual(Array.from({ length: 20 }, (_, index) => `term=food%20${index}`))
 })
 
-test("Throttle: requests that wait for a second exchange are paced", function*(simulator) {
-  yield* simulator.setLatency("token", 500)
-  const fibers = yield* Effect.forEach(Array.from({ length: 40 }, (_, index) => index), search)
-  yield* pass(600)
-  yield* simulator.revoke
-  yield* pass(3_000)
-  expect(succeeded(fibers)).toBe(40)
-  expect(yield* simulator.counters).toMatchObject({ exchanges: 2 })
-  expect(most(yield* searchTimes)).toBeLessThanOrEqual(rate.limit)
-})
-
 test("Throttle: a request whose token expires during a hold is sent with a new token", function*(simulator) {
   yield* simulator.setTokenLifetime(600)
   yield* simulator.setLatency("token", 100)
