@@ -31,12 +31,6 @@ const overPort = ({ respond = Wire.replying("{}"), ...options }: Arranged = {}) 
     return [fetch, seen] as const
   })
 
-const filledForm = (value: string) => {
-  const form = new FormData()
-  form.set("a", value)
-  return form
-}
-
 testLive("fetch: the method, path, query and headers are sent", function*() {
   const [fetch, seen] = yield* overPort()
   const headers = { "x-a": "1", "content-type": "text/csv" }
@@ -66,13 +60,12 @@ testLive("fetch: a web Request can be passed as the options", function*() {
 testLive.each<readonly [string, () => NonNullable<RequestInit["body"]>, change: (body: never) => void]>([
   ["a Buffer", () => Buffer.from("oats"), (body: Buffer) => body.fill("x")],
   ["an ArrayBuffer", () => new ArrayBuffer(4), (body: ArrayBuffer) => new Uint8Array(body).fill(1)],
-  ["URLSearchParams", () => new URLSearchParams({ a: "1" }), (body: URLSearchParams) => body.set("a", "2")],
-  ["FormData", () => filledForm("1"), (body: FormData) => body.set("a", "2")]
+  ["URLSearchParams", () => new URLSearchParams({ a: "1" }), (body: URLSearchParams) => body.set("a", "2")]
 ])("fetch: the first call sends %s and its headers as they were at the call", function*([, body, change]) {
   const received: Array<string> = []
   const [fetch, seen] = yield* overPort({
     respond: Wire.afterBody((body, _, response) => {
-      received.push(body.toString().replaceAll(/formdata-[\w-]+/g, ""))
+      received.push(body.toString())
       response.end("{}")
     })
   })

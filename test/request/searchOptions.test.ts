@@ -144,3 +144,17 @@ test.each(searches)(
     expect(yield* sent).toMatchObject([expected, expected])
   }
 )
+
+test.each<readonly [title: string, urlParams: Record<string, unknown>]>([
+  ["a Date in an array", { since: [new Date(0)] }],
+  ["a Map", { filter: new Map([["a", "1"]]) }]
+])(
+  "NutritionAdvisor.search: it sends the same parameters as the search of the service: %s",
+  function*([, urlParams], advisor) {
+    const options = { urlParams: urlParams as UrlParams.Input }
+    yield* advisor.search("oats", options)
+    yield* NutritionAdvisor.search("oats", options)
+    const [direct, forwarded] = yield* sent
+    expect(forwarded?.query).toBe(direct?.query)
+  }
+)

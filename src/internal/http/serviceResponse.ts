@@ -29,7 +29,7 @@ const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
  * a second number, the first one counts, as with node:http.
  */
 const secondsUntil = (value: string, now: number): number | undefined => {
-  const [seconds] = /^\d{1,15}(\.\d{1,9})?(?=,|$)/.exec(value) ?? []
+  const [seconds] = /^\d{1,15}(\.\d{1,9})?(?= *(,|$))/.exec(value) ?? []
   if (seconds !== undefined) return Number(seconds)
   const millis = date.test(value) ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`) : Number.NaN
   return Number.isNaN(millis) ? undefined : Math.max(0, (millis - now) / 1000)

@@ -46,13 +46,12 @@ type FormEntries = Iterable<readonly [string, unknown]>
 export const isForm = (content: unknown): content is FormEntries =>
   classOf(content) === "FormData" && hasMethod(content, Symbol.iterator)
 
-/** Copies a body in memory, or the entries of a form. A Blob can't change, and a stream is read only once. */
+/** Copies a body in memory. A Blob can't change, and a form or a stream is returned as it is. */
 export const copyOf = (content: unknown): unknown => {
   if (typeof content === "string") return content
-  if (classOf(content) === "URLSearchParams") return new URLSearchParams(String(content))
-  if (!isForm(content)) return bytesOf(content)?.slice() ?? content
-  const entries = Array.from(content)
-  return { [Symbol.toStringTag]: "FormData", [Symbol.iterator]: () => entries.values() }
+  return classOf(content) === "URLSearchParams"
+    ? new URLSearchParams(String(content))
+    : bytesOf(content)?.slice() ?? content
 }
 
 const fromBlob = async (blob: AnyBlob): Promise<Upload> => ({

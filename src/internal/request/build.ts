@@ -60,10 +60,10 @@ export const search = (
   term: string,
   options: Partial<NormalizedOptions> = {}
 ): Effect.Effect<RequestWithoutToken, BadRequest> => {
-  const problem = problemOf(term, options)
-  if (problem !== undefined) return notSent("search", problem)
   const { headers, urlParams = [] } = options
   const params = urlParams.filter(([name]) => name !== "term")
+  const problem = problemOf(term, { ...options, urlParams: params })
+  if (problem !== undefined) return notSent("search", problem)
   const otherParams = params.length === 0 ? "" : `&${Url.query(params)}`
   return Effect.succeed({
     method: "GET",

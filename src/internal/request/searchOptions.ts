@@ -56,23 +56,27 @@ const normalized = (options: SearchOptions): NormalizedOptions => ({
   headers: options.headers && presentHeaders(Headers.fromInput(options.headers))
 })
 
-/**
- * Copies parameters or headers with all that they contain. An iterable becomes an array. A copy of the platform's Headers still hides its
- * secrets, because it keeps its prototype.
- */
-const copyOf = <A>(value: A): A => {
+/** Copies a record. A copy of the platform's Headers still hides its secrets, because it keeps its prototype. */
+const copyRecord = <A>(record: { readonly [name: string]: A }, copyValue: (value: A) => A): typeof record =>
+  Object.setPrototypeOf(Record.map({ ...record }, copyValue), Object.getPrototypeOf(record))
+
+/** Copies arrays and records, which are read as such. Anything else is sent as its text. */
+const copyParam = (value: Param): Param => {
   if (typeof value !== "object" || value === null) return value
-  const copy = Predicate.isIterable(value)
-    ? Array.from(value, copyOf)
-    : Object.assign(Object.create(Object.getPrototypeOf(value)), Record.map({ ...value }, copyOf))
-  return copy as A
+  if (Array.isArray(value)) return [...value]
+  return Symbol.iterator in value ? value : copyRecord(value, copyParam)
 }
 
-const copied = (options: SearchOptions): SearchOptions => ({
-  ...options,
-  ...options.urlParams && { urlParams: copyOf(options.urlParams) },
-  ...options.headers && { headers: copyOf(options.headers) }
-})
+const copyHeader = (value: string | ReadonlyArray<string> | undefined) => Array.isArray(value) ? [...value] : value
+
+const copied = (options: SearchOptions): SearchOptions => {
+  const { headers, urlParams } = options
+  return {
+    ...options,
+    ...urlParams && { urlParams: isIterable(urlParams) ? Array.from(urlParams) : copyRecord(urlParams, copyParam) },
+    ...headers && { headers: Predicate.isIterable(headers) ? Array.from(headers) : copyRecord(headers, copyHeader) }
+  }
+}
 
 /** If reading the options throws, the search dies with that defect. */
 const readingWith = <Options>(read: (options: SearchOptions) => Options) =>
