@@ -107,7 +107,7 @@ describe("error message", () => {
       new UnexpectedResponse({ operation: "token", status: 200, reason: "Schema", field: "access_token" })
     ],
     [
-      "The license key is not available (the vault is sealed). Check where your application reads it from.",
+      "The license key is not available (the vault is sealed). Check where it is read from.",
       new LicenseKeyUnavailable({ detail: "the vault is sealed" })
     ],
     [

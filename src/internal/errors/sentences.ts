@@ -35,8 +35,7 @@ const transportTexts = {
   },
   Connection: {
     what: "could not reach the service",
-    advice:
-      "Check the base URL, the network and your proxy. In a test, also check any fetch mock or HttpClient wrapper."
+    advice: "Check the base URL, the network and your proxy, and in a test any fetch mock or HttpClient wrapper."
   }
 }
 
@@ -93,7 +92,7 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
     return `${callOf(error)} got ${shown} (status ${status}). ${advice}${hintAtBody(body)}${hintAtIssue(issue)}`
   },
   LicenseKeyUnavailable: ({ detail }) =>
-    `The license key is not available${inParentheses(detail)}. Check where your application reads it from.`,
+    `The license key is not available${inParentheses(detail)}. Check where it is read from.`,
   ConfigurationError: ({ field, rule = "has a value that the client can't use", variable }) => {
     const settings = rule.startsWith("are ") ? "settings" : "setting"
     return `The ${settings} ${field}${inParentheses(variable === field ? undefined : variable)} ${rule}.`

@@ -17,13 +17,13 @@ const transient: Table = [
   [/^EAI_AGAIN$/, "Check your DNS settings."],
   [/^UND_ERR_ABORTED$|PROXY_TUNNEL/, "Check that your proxy lets the client through."],
   [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, and any firewall or proxy in between."],
-  [/^EPROTO$/, "Check the base URL: its port may not use https, or another version of TLS."]
+  [/^EPROTO$/, "Check the base URL: its port may not use https, or another TLS version."]
 ]
 
-const noCommonTls = "The client and the service share no TLS settings: compare versions, ciphers and certificates."
+const noCommonTls = "Client and service share no TLS settings: compare versions, ciphers and certificates."
 
 const refusedByClient =
-  "The HTTP client refuses to send this request: check baseUrl, the headers and any wrappers of the client."
+  "The HTTP client refuses this request: check baseUrl, the headers and any wrappers of the client."
 
 /** The same request fails until someone changes something. */
 const permanent: Table = [
@@ -42,12 +42,12 @@ const permanent: Table = [
   ],
   [
     /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST)/,
-    "Check the base URL: its port may not use https, or a proxy may be responding instead."
+    "Check the base URL: its port may not use https, or a proxy may respond instead."
   ],
   [/_SSL_.*(PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|UNKNOWN_PROTOCOL)/, noCommonTls],
   [
     /_SSL_.*(CERTIFICATE_REQUIRED|ALERT_CERTIFICATE_|ALERT_(BAD|UNSUPPORTED|NO)_CERTIFICATE)/,
-    "The service requires a client certificate: configure the HTTP client with one."
+    "The service requires a client certificate: configure one."
   ],
   [/_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|LEGACY_RENEGOTIATION)/, noCommonTls],
   [/_SSL_.*(UNRECOGNIZED_NAME|UNKNOWN_CA|ALERT_ACCESS_DENIED|KEY_TOO_SMALL|NO_CIPHERS|NO_SHARED_CIPHER)/, noCommonTls],
@@ -57,7 +57,7 @@ const permanent: Table = [
     "fetch returned no readable Response: check what replaces globalThis.fetch."
   ],
   [/^ERR_ACCESS_DENIED$/, "Start Node with --allow-net."],
-  [/^UND_ERR_(DESTROYED|CLOSED)$/, "Your undici dispatcher is closed: keep it open until the client is closed."],
+  [/^UND_ERR_(DESTROYED|CLOSED)$/, "Your undici dispatcher is closed: keep it open for the client."],
   [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/, refusedByClient],
   [/^ERR_INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)$/, refusedByClient],
   [
