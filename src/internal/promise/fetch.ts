@@ -16,7 +16,7 @@ import { isDropped } from "../request/searchOptions.js"
 const notSent = (detail: string) => new BadRequest({ operation: "request", detail })
 
 /** Headers would reject a pseudo-header, and turn undefined into text. */
-const presentHeaders = (headers: NonNullable<RequestInit["headers"]>) =>
+const headerPairs = (headers: NonNullable<RequestInit["headers"]>) =>
   (Symbol.iterator in headers ? Array.from(headers) : Object.entries(headers))
     .flatMap(([name = "", value]): Array<[string, string]> => isDropped([name, value]) ? [] : [[name, String(value)]])
 
@@ -28,7 +28,7 @@ const headOf = ({ headers = {}, method = "GET" }: Init): Either.Either<Request, 
   typeof Request === "undefined" || typeof Response === "undefined"
     ? Either.left(notSent("this process has no Request and Response: use search or httpClient, or define both"))
     : Either.try({
-      try: () => new Request("http://localhost", { headers: presentHeaders(headers), method: method.toUpperCase() }),
+      try: () => new Request("http://localhost", { headers: headerPairs(headers), method: method.toUpperCase() }),
       catch: () => notSent("its method or a header is not valid")
     })
 
