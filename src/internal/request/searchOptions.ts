@@ -60,7 +60,7 @@ const normalized = (options: SearchOptions): NormalizedOptions => ({
 const copyRecord = <A>(record: { readonly [name: string]: A }, copyValue: (value: A) => A): typeof record =>
   Object.setPrototypeOf(Record.map({ ...record }, copyValue), Object.getPrototypeOf(record))
 
-/** Copies arrays and records, which are read as such. Anything else is sent as its text. */
+/** Copies arrays and records. An iterable of entries is passed as it is, because an array of them would be a list of values. */
 const copyParam = (value: Param): Param => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return [...value]
