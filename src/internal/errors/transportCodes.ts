@@ -57,7 +57,7 @@ const permanent: Table = [
     "fetch returned no readable Response: check what replaces globalThis.fetch."
   ],
   [/^ERR_ACCESS_DENIED$/, "Start Node with --allow-net."],
-  [/^UND_ERR_(DESTROYED|CLOSED)$/, "Your undici dispatcher is closed: keep it open for the client."],
+  [/^UND_ERR_(DESTROYED|CLOSED)$/, "Your undici dispatcher is closed: close it after the client."],
   [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/, refusedByClient],
   [/^ERR_INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)$/, refusedByClient],
   [
