@@ -1,4 +1,9 @@
-import type { ConfigurationError, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import type {
+  ConfigurationError,
+  NutritionAdvisorError,
+  TransportError,
+  UnexpectedResponse
+} from "../../NutritionAdvisorError.js"
 import { forbiddenReasons, keyAdvice } from "./forbidden.js"
 import { adviceOf, isBroken } from "./transportCodes.js"
 
@@ -22,36 +27,38 @@ const hintAtIssue = (issue: unknown) =>
 
 const requestAdvice = "Correct the request. If every request is rejected, check serviceId."
 
-const transportTexts = {
-  Timeout: {
-    what: "timed out",
-    advice: "Check for a firewall or proxy that drops the connection, or raise tokenTimeout or requestTimeout."
-  },
-  Aborted: { what: "was cut off before the response was complete", advice: "Try again." },
-  Closed: { what: "failed because the client is closed", advice: "Create a new client." },
-  Broken: {
-    what: "got a response that is not valid HTTP, or whose headers are too large",
-    advice: "Check the base URL and your proxy."
-  },
-  Connection: {
-    what: "could not reach the service",
-    advice: "Check the base URL, the network and your proxy, and in a test any fetch mock or HttpClient wrapper."
-  }
+/** What happened, and what to do. */
+type Text = readonly [what: string, advice: string]
+
+const transportTexts: Readonly<Record<TransportError["reason"] | "Broken", Text>> = {
+  Timeout: [
+    "timed out",
+    "Check for a firewall or proxy that drops the connection, or raise tokenTimeout or requestTimeout."
+  ],
+  Aborted: ["was cut off before the response was complete", "Try again."],
+  Closed: ["failed because the client is closed", "Create a new client."],
+  Broken: [
+    "got a response that is not valid HTTP, or whose headers are too large",
+    "Check the base URL and your proxy."
+  ],
+  Connection: [
+    "could not reach the service",
+    "Check the base URL, the network and your proxy, and in a test any fetch mock or HttpClient wrapper."
+  ]
 }
 
-const unexpectedTexts = {
-  Status: { what: "an unexpected status code", advice: "Check the request, its path and baseUrl." },
-  Redirect: { what: "a redirect, which is never followed", advice: "Check baseUrl." },
-  TooLarge: { what: "a response body that is too large", advice: "Raise maxResponseBytes." },
-  NotJson: {
-    what: "a response body that is empty or not JSON",
-    advice: "Check baseUrl: a proxy or login page may be responding instead."
-  },
-  Schema: { what: "JSON that doesn't match the schema", advice: "Check the schema." },
-  Token: {
-    what: "JSON that is not a token response",
-    advice: "Check baseUrl and tokenRoute: a proxy may be responding instead."
-  }
+const tokenAdvice = "Check baseUrl and tokenRoute: a proxy may be responding instead."
+
+const unexpectedTexts: Readonly<Record<UnexpectedResponse["reason"] | "Token", Text>> = {
+  Status: ["an unexpected status code", "Check the request, its path and baseUrl."],
+  Redirect: ["a redirect, which is never followed", "Check baseUrl."],
+  TooLarge: ["a response body that is too large", "Raise maxResponseBytes."],
+  NotJson: [
+    "a response body that is empty or not JSON",
+    "Check baseUrl: a proxy or login page may be responding instead."
+  ],
+  Schema: ["JSON that doesn't match the schema", "Check the schema."],
+  Token: ["JSON that is not a token response", tokenAdvice]
 }
 
 /** The message of each error: what happened, and what to do. */
@@ -78,17 +85,17 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   },
   TransportError: (error) => {
     const { code, reason } = error
-    const { advice, what } = transportTexts[isBroken(code) ? "Broken" : reason]
+    const [what, advice] = transportTexts[isBroken(code) ? "Broken" : reason]
     return `${callOf(error)} ${what}${inParentheses(code)}. ${adviceOf(code) ?? advice}`
   },
   UnexpectedResponse: (error) => {
     const { body, field, issue, operation, reason, status } = error
     const isOfToken = operation === "token"
-    const { what, ...others } = unexpectedTexts[isOfToken && reason === "Schema" ? "Token" : reason]
+    const [what, usualAdvice] = unexpectedTexts[isOfToken && reason === "Schema" ? "Token" : reason]
     // A custom issuer may return a token that has already expired.
     const fault = field === "expires_in" ? "missing, invalid or expired" : "missing or invalid"
     const shown = field === undefined ? what : `JSON with a ${fault} ${field}`
-    const advice = isOfToken ? unexpectedTexts.Token.advice : others.advice
+    const advice = isOfToken ? tokenAdvice : usualAdvice
     return `${callOf(error)} got ${shown} (status ${status}). ${advice}${hintAtBody(body)}${hintAtIssue(issue)}`
   },
   LicenseKeyUnavailable: ({ detail }) =>

@@ -50,7 +50,7 @@ const permanent: Table = [
     "The service requires a client certificate: configure one."
   ],
   [/_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|LEGACY_RENEGOTIATION)/, noCommonTls],
-  [/_SSL_.*(UNRECOGNIZED_NAME|UNKNOWN_CA|ALERT_ACCESS_DENIED|KEY_TOO_SMALL|NO_CIPHERS|NO_SHARED_CIPHER)/, noCommonTls],
+  [/_SSL_.*(UNRECOGNIZED_NAME|UNKNOWN_CA|ALERT_ACCESS_DENIED|KEY_TOO_SMALL|NO_(SHARED_)?CIPHER)/, noCommonTls],
   [/^ERR_NO_FETCH$/, "This process has no fetch: choose another HttpClient, such as UndiciClient."],
   [
     /^ERR_FETCH_RESPONSE$/,
