@@ -63,6 +63,17 @@ test("Throttle: requests that wait for a token are sent in the order of their ca
   expect(terms).toEqual(Array.from({ length: 20 }, (_, index) => `term=food%20${index}`))
 })
 
+test("Throttle: a request that waits for a new token after its turn takes another turn", function*(simulator) {
+  yield* simulator.setLatency("token", 900)
+  const fibers = yield* Effect.forEach(Array.from({ length: 40 }, (_, index) => index), search)
+  yield* pass(1_000)
+  yield* simulator.revoke
+  yield* pass(4_000)
+  const times = yield* searchTimes
+  expect(succeeded(fibers)).toBe(40)
+  expect(most(times)).toBeLessThanOrEqual(rate.limit)
+})
+
 test("Throttle: a request whose token expires during a hold is sent with a new token", function*(simulator) {
   yield* simulator.setTokenLifetime(600)
   yield* simulator.setLatency("token", 100)

@@ -1,6 +1,8 @@
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constUndefined } from "effect/Function"
+import { type AccessToken, isSame } from "../../AccessToken.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
 type Gate = Effect.Effect<void, NutritionAdvisorError>
@@ -17,11 +19,26 @@ const withGate = <A, E, R>(use: (gate: Gate | undefined) => Effect.Effect<A, E, 
 /** Passes the gate, if there is one. */
 export const pass: Gate = withGate((gate) => gate ?? Effect.void)
 
-/** Gets a token, passes the gate, and gets the token again, since it may have expired in the meantime. */
-export const passAndGetAgain = <A>(
-  get: Effect.Effect<A, NutritionAdvisorError>
-): Effect.Effect<A, NutritionAdvisorError> =>
-  withGate((gate) => gate === undefined ? get : Effect.zipRight(Effect.zipRight(get, gate), get))
+/** If getting a token takes this many milliseconds, the request has waited for an exchange. */
+const exchangeMillis = 1
+
+/**
+ * Gets a token, passes the gate, and gets the token again, since it may have expired in the meantime. If the request has to wait for a new
+ * token then, it passes the gate once more, because it would be sent late.
+ */
+export const passAndGetAgain = (
+  get: Effect.Effect<AccessToken, NutritionAdvisorError>
+): Effect.Effect<AccessToken, NutritionAdvisorError> =>
+  withGate((gate) =>
+    gate === undefined ? get : Effect.gen(function*() {
+      const first = yield* get
+      yield* gate
+      const [waited, token] = yield* Effect.timed(get)
+      if (Duration.toMillis(waited) < exchangeMillis || isSame(token, first)) return token
+      yield* gate
+      return yield* get
+    })
+  )
 
 /** Adds a gate to an effect. Its requests pass the outer gates first. */
 export const through = <A, E, R>(self: Effect.Effect<A, E, R>, gate: Gate): Effect.Effect<A, E, R> =>
