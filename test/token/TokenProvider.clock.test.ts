@@ -67,6 +67,33 @@ const test = arranged(Effect.void, doubles)
 
 const timedOut = { _tag: "TransportError", reason: "Timeout" }
 
+/** Calls with a clock that differs from the clock of the layer. */
+const withOffset = <A, E, R>(millis: number, call: Effect.Effect<A, E, R>) =>
+  Effect.clockWith((base) => {
+    const clock = ManualClock.over(base)
+    ManualClock.suspend(clock, millis)
+    return Effect.withClock(call, clock)
+  })
+
+describe("caller whose clock is not the one of the TokenProvider, such as a TestClock", () => {
+  test("a token that the TokenProvider's clock shows as fresh is not refreshed", function*() {
+    yield* Time.set(100 * hour)
+    const { get } = yield* TokenProvider.make({ background: false })
+    yield* get
+    yield* withOffset(-8 * hour, get)
+    yield* Time.pass("1 second")
+    expect(yield* (yield* Issuer.IssuerDouble).calls).toBe(1)
+  })
+
+  test("a backoff ends when the TokenProvider's clock shows its end", function*() {
+    const issuer = yield* Issuer.IssuerDouble
+    const { get } = yield* TokenProvider.make({ background: false })
+    yield* issuer.respondNext(Effect.fail(Issuer.unavailable))
+    const errors = [yield* Effect.flip(get), yield* Effect.flip(withOffset(8 * hour, get))]
+    expect([errors.map(({ _tag }) => _tag), yield* issuer.calls]).toEqual([["ServerError", "ServerError"], 1])
+  })
+})
+
 describe("exchange in a process that is suspended", () => {
   test("the exchange is repeated once, without a backoff", function*() {
     const { callers, get, issuer } = yield* exchanging(hanging, (clock) => ManualClock.suspend(clock, 60_000))

@@ -13,7 +13,7 @@ export interface Moment {
   readonly monotonic: number
 }
 
-export const currentMoment: Effect.Effect<Moment> = Effect.map(Effect.clock, (clock) => ({
+export const momentOf = (clock: Clock.Clock): Moment => ({
   wall: clock.unsafeCurrentTimeMillis(),
   monotonic: monotonicMillis(clock)
-}))
+})

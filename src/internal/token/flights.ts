@@ -12,7 +12,7 @@ import type { ExchangeRequest } from "../../TokenIssuer.js"
 import { ownError } from "../errors/ownError.js"
 import { aborted } from "../errors/transportErrors.js"
 import type { RunInBackground } from "../runtime/background.js"
-import { currentMoment } from "../runtime/clock.js"
+import { momentOf } from "../runtime/clock.js"
 import { onClose } from "../runtime/onClose.js"
 import { withTimeout } from "../runtime/withTimeout.js"
 import { withTimeoutExtendingIfStopped, withTimeoutRepeatingIfStopped } from "./exchangeTimeout.js"
@@ -75,28 +75,31 @@ export const make = (options: Options) =>
   Effect.gen(function*() {
     const { flightTimeout, issuerRepeatsIfStopped = false, policy, run } = options
     const withFlightTimeout = issuerRepeatsIfStopped ? withTimeoutExtendingIfStopped : withTimeoutRepeatingIfStopped
+    const clock = yield* Effect.clock
     let state: State.State<Flight> = State.initial
+
+    const now = () => momentOf(clock)
 
     // The order matters: first the state, then the waiting callers, then metrics and logs.
 
     const succeed = ({ request, token }: Flight, replacement: Replace.Replacement) =>
-      Effect.flatMap(currentMoment, (now) => {
+      Effect.suspend(() => {
         const failuresBefore = state.failures
-        state = State.succeeded(state, replacement.token, policy, now)
+        state = State.succeeded(state, replacement.token, policy, now())
         Deferred.unsafeDone(token, Exit.succeed(replacement.token))
         return Report.recordSuccess(request, replacement, failuresBefore)
       })
 
     const fail = (flight: Flight, ending: Cause.Cause<TokenError>) =>
       Effect.gen(function*() {
-        const now = yield* currentMoment
+        const failedAt = now()
         const cause = Cause.isInterruptedOnly(ending) ? interrupted : ending
         const random = yield* Random.next
-        state = State.failed(state, cause, random, policy, now)
+        state = State.failed(state, cause, random, policy, failedAt)
         // Otherwise, the client was closed in the meantime.
         if (state.phase._tag !== "BackingOff") return
         Deferred.unsafeDone(flight.token, Exit.failCause(cause))
-        const served = servedAfterFailure(flight, policy, now.wall)
+        const served = servedAfterFailure(flight, policy, failedAt.wall)
         yield* Report.recordFailure(flight.request, { cause, retryAt: state.phase.until.wall, served })
       })
 
@@ -114,9 +117,9 @@ export const make = (options: Options) =>
       })
 
     const ask = (request: ExchangeRequest): Effect.Effect<State.Decision<Flight>> =>
-      Effect.map(currentMoment, (now) => {
+      Effect.sync(() => {
         const flight = makeFlight(request)
-        const [decision, next] = State.ask(state, flight, request.reason, policy, now)
+        const [decision, next] = State.ask(state, flight, request.reason, policy, now())
         state = next
         if (decision._tag === "Wait" && decision.flight === flight) run(running(flight))
         return decision
@@ -132,7 +135,7 @@ export const make = (options: Options) =>
     return {
       /** Asks for a token. Starts a flight if none is pending, and nothing forbids it. */
       ask,
-      isRefreshHeld: Effect.map(currentMoment, (now) => State.isRefreshHeld(state, now)),
+      isRefreshHeld: Effect.sync(() => State.isRefreshHeld(state, now())),
       lastFailure: Effect.sync(() => state.lastFailure)
     }
   })

@@ -1,5 +1,4 @@
 import type * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -21,6 +20,8 @@ interface Lifecycle {
   /** Reads the token from the store. */
   readonly current: Effect.Effect<Option.Option<Token>, TokenError>
   readonly flights: Flights.Flights
+  /** The time in epoch milliseconds on the clock of the layer, because the clock of a caller may be another one, such as a TestClock. */
+  readonly now: () => number
 }
 
 const refresh = ({ flights }: Lifecycle, token: Token): Effect.Effect<void> =>
@@ -34,9 +35,9 @@ const currentOrNone = ({ current }: Lifecycle) => Effect.catchAllCause(current, 
 
 /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
 const orCurrent = (lifecycle: Lifecycle, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
-  Effect.flatMap(Effect.all([currentOrNone(lifecycle), Clock.currentTimeMillis]), ([current, now]) =>
+  Effect.flatMap(currentOrNone(lifecycle), (current) =>
     Option.match(
-      Option.filter(current, (token) => AccessToken.isUsable(token, now, lifecycle.policy)),
+      Option.filter(current, (token) => AccessToken.isUsable(token, lifecycle.now(), lifecycle.policy)),
       { onNone: () => Effect.failCause(cause), onSome: Effect.succeed }
     ))
 
@@ -46,10 +47,10 @@ const acquire = (lifecycle: Lifecycle, replacing: Option.Option<Token>): Effect.
     Effect.catchAllCause((cause) => orCurrent(lifecycle, cause))
   )
 
-const serveOrAcquire = (lifecycle: Lifecycle, current: Option.Option<Token>, now: number) => {
+const serveOrAcquire = (lifecycle: Lifecycle, current: Option.Option<Token>) => {
   if (Option.isNone(current)) return acquire(lifecycle, current)
   const token = current.value
-  switch (AccessToken.stateAt(token, now, lifecycle.policy)) {
+  switch (AccessToken.stateAt(token, lifecycle.now(), lifecycle.policy)) {
     case "fresh":
       return Effect.succeed(token)
     case "stale":
@@ -60,9 +61,7 @@ const serveOrAcquire = (lifecycle: Lifecycle, current: Option.Option<Token>, now
 }
 
 const getFrom = (lifecycle: Lifecycle): Service["get"] =>
-  Effect.clockWith((clock) =>
-    Effect.flatMap(lifecycle.current, (current) => serveOrAcquire(lifecycle, current, clock.unsafeCurrentTimeMillis()))
-  )
+  Effect.flatMap(lifecycle.current, (current) => serveOrAcquire(lifecycle, current))
 
 const renewFrom = (lifecycle: Lifecycle, get: Service["get"]) => {
   const { current, flights } = lifecycle
@@ -82,7 +81,7 @@ const renewFrom = (lifecycle: Lifecycle, get: Service["get"]) => {
 const statusFrom = (lifecycle: Lifecycle): Service["status"] =>
   Effect.gen(function*() {
     const current = yield* currentOrNone(lifecycle)
-    const now = yield* Clock.currentTimeMillis
+    const now = lifecycle.now()
     return tokenStatusOf(
       Option.map(current, (token) => ({ token, state: AccessToken.stateAt(token, now, lifecycle.policy) })),
       yield* lifecycle.flights.lastFailure
@@ -99,7 +98,9 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
   Effect.gen(function*() {
     const { current, policy, run } = options
     Metrics.createSeries()
-    const lifecycle: Lifecycle = { policy, current, flights: yield* Flights.make(options) }
+    const clock = yield* Effect.clock
+    const now = () => clock.unsafeCurrentTimeMillis()
+    const lifecycle: Lifecycle = { policy, current, flights: yield* Flights.make(options), now }
     const get = getFrom(lifecycle)
     const renew = renewFrom(lifecycle, get)
     const status = statusFrom(lifecycle)
