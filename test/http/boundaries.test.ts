@@ -1,11 +1,12 @@
 /** What each client sends, and to which address, over real ports. */
-import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, identity, Layer, Redacted } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { advisorOver, type HttpClientLayer } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { clients } from "../support/leaks/clients.js"
+import { leaksOf } from "../support/leaks/leaksOf.js"
 import * as LocalService from "../support/leaks/LocalService.js"
 import * as Replies from "../support/leaks/replies.js"
 import * as Secrets from "../support/leaks/secrets.js"
@@ -65,4 +66,21 @@ testLive("a client that wraps an UndiciClient receives every request", function*
   const { search } = yield* advisorAt(service, guarded)
   yield* search("apple")
   expect(service.received.map(({ headers }) => headers["service-id"])).toEqual(["kept back", "kept back"])
+})
+
+const traced = (client: HttpClient.HttpClient) => HttpClient.withTracerDisabledWhen(client, () => false)
+
+testLive.each<readonly [string, (client: HttpClient.HttpClient) => HttpClient.HttpClient]>([
+  ["has withTracerDisabledWhen", traced],
+  ["has withTracerDisabledWhen and another wrapper", (client) => HttpClient.transform(traced(client), identity)],
+  ["passes requests to one that has withTracerDisabledWhen", (client) => HttpClient.make(traced(client).execute)]
+])("no output contains a secret, and no trace header is sent, if the HttpClient %s", function*([, wrap]) {
+  const propagating = (client: HttpClient.HttpClient) => wrap(HttpClient.withTracerPropagation(client, true))
+  const layer = Layer.project(FetchHttpClient.layer, HttpClient.HttpClient, HttpClient.HttpClient, propagating)
+  const seen = yield* leaksOf({ title: "", end: "Success" }, layer)
+  expect(seen).toEqual({ end: "Success", leaks: {}, elsewhere: [] })
+  const service = yield* serve()
+  const { search } = yield* advisorAt(service, layer)
+  yield* Effect.withSpan(search("apple"), "menu")
+  expect(traceHeaders(service.received)).toEqual([])
 })

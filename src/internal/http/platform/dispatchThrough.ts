@@ -101,11 +101,12 @@ const readResponse = (
 
 /**
  * Turns off the platform's spans (they record the whole URL), the trace headers of requests, and the log line that Effect writes if a fiber
- * of the body's stream fails.
+ * of the body's stream fails. Like `fetchSettings`, it applies just before sending: a wrapper such as `withTracerDisabledWhen` would
+ * overrule an earlier setting.
  */
-const disableTelemetry = FiberRef.set(HttpClient.currentTracerDisabledWhen, () => true).pipe(
-  Effect.zipRight(FiberRef.set(HttpClient.currentTracerPropagation, false)),
-  Effect.zipRight(FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none()))
+const disableTelemetry = Effect.zipRight(
+  FiberRef.set(FiberRef.currentTracerEnabled, false),
+  FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())
 )
 
 /** Settings for the fetch client. They apply just before sending, and keep the caller's RequestInit and Fetch. */
@@ -134,9 +135,8 @@ export const dispatchThrough =
       fetchCall.cancel()
     }
     const fetchCall = new FetchCall(receiver, abort)
-    const client = HttpClient.tapRequest(httpClient, () => fetchSettings(fetchCall))
-    const received = disableTelemetry.pipe(
-      Effect.flatMap(() => client.execute(requestOf(request, () => receiver.onBodyFailure()))),
+    const client = HttpClient.tapRequest(httpClient, () => Effect.zipRight(disableTelemetry, fetchSettings(fetchCall)))
+    const received = client.execute(requestOf(request, () => receiver.onBodyFailure())).pipe(
       Effect.catchIf(isStatusError, ({ response }) => Effect.succeed(response)),
       Effect.flatMap((response) => {
         fetchCall.status = response.status

@@ -1,9 +1,9 @@
 import * as References from "effect/References"
+import * as Tracer from "effect/Tracer"
 
 const disableTelemetry = Effect.withFiber((fiber) => {
   const changed = fiber.context.pipe(
-    Context.add(HttpClient.TracerDisabledWhen, () => true),
-    Context.add(HttpClient.TracerPropagationEnabled, false),
+    Context.add(Tracer.DisablePropagation, true),
     Context.add(References.UnhandledLogLevel, undefined)
   )
   return Effect.sync(() => fiber.setContext(changed))
