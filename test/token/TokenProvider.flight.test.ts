@@ -44,6 +44,21 @@ describe("TokenProvider: a finished exchange", () => {
     }
   )
 
+  withoutToken("an error of the caller's own class keeps its fields, its message and its stack", function*() {
+    class VaultSealed extends NutritionAdvisorError.LicenseKeyUnavailable {
+      constructor(readonly vault: { readonly name: string }) {
+        super({ detail: `the vault ${vault.name} is sealed` })
+      }
+    }
+    const sealed = Object.assign(new VaultSealed({ name: "north" }), { message: "Unseal the vault." })
+    yield* issuer.respondNext(Effect.fail(sealed))
+    const error = yield* Effect.flip(provider.get)
+    expect(error).not.toBe(sealed)
+    expect(error).toBeInstanceOf(VaultSealed)
+    expect(error).toMatchObject({ vault: { name: "north" }, detail: "the vault north is sealed" })
+    expect([error.message, error.stack]).toEqual([sealed.message, sealed.stack])
+  })
+
   withIssuer("a caller that read the store before the exchange ended doesn't start another exchange", function*() {
     const inner = yield* TokenStore.make
     const latch = yield* Effect.makeLatch()
