@@ -87,10 +87,6 @@ const members = {
   "effect/Stream": { tapErrorCause: "tapCause" },
   "@effect/platform/FetchHttpClient": { layer: "#fetchLayer" },
   "@effect/platform/Headers": { currentRedactedNames: "CurrentRedactedNames" },
-  "@effect/platform/HttpClient": {
-    currentTracerDisabledWhen: "TracerDisabledWhen",
-    currentTracerPropagation: "TracerPropagationEnabled"
-  },
   "@effect/platform/HttpClientError": { RequestError: "HttpClientError", ResponseError: "HttpClientError" },
   "@effect/platform/HttpClientRequest": { bodyUnsafeJson: "bodyJsonUnsafe" },
   "@effect/platform-node/NodeHttpClient": { layer: "layerNodeHttp" }
