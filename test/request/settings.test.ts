@@ -44,124 +44,78 @@ const references = [
   "/run/secrets/license-key"
 ]
 
-const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: ReadonlyArray<Partial<Options>>]> = [
-  ["baseUrl", /absolute URL/, ["", "a.example", "//a.example", "https://a .example"].map(url)],
-  [
-    "baseUrl",
-    /https/,
-    ["ftp://a.example", "http://a.example", "http://localhost.example", "http://127.0.0.1.example", "http://[::2]"].map(
-      url
-    )
-  ],
+/** A field, the rule that some of its values break, and options with each of these values. */
+type Refusal = readonly [field: string, rule: RegExp, all: ReadonlyArray<Partial<Options>>]
+
+const refused = <Field extends keyof Options>(
+  field: Field,
+  rule: RegExp,
+  values: ReadonlyArray<Options[Field]>
+): Refusal => [field, rule, values.map((value) => ({ [field]: value }))]
+
+const refusedKeys = (rule: RegExp, ...keys: ReadonlyArray<string>) =>
+  refused("licenseKey", rule, keys.map((key) => Redacted.make(key)))
+
+const refusals: ReadonlyArray<Refusal> = [
+  refused("baseUrl", /absolute URL/, ["", "a.example", "//a.example", "https://a .example"]),
+  refused("baseUrl", /https/, ["ftp://a.example", "http://a.example", "http://localhost.example", "http://[::2]"]),
+  refused("baseUrl", /https/, ["http://127.0.0.1.example"]),
   ["baseUrl", /https/, [{ ...url("http://a.example"), allowInsecureHttp: "false" as never }]],
-  ["baseUrl", /white space/, [" https://a.example", "https://a.example\n"].map(url)],
-  ["baseUrl", /is quoted/, ["\"https://a.example\"", "'https://a.example'"].map(url)],
-  ["baseUrl", /user name/, ["https://user@a.example", "https://user:word@a.example"].map(url)],
-  ["baseUrl", /query/, ["https://a.example?a=1", "https://a.example/#part"].map(url)],
-  ["licenseKey", /is JSON/, ["{\"license-key\":\"k\"}", "{ \"key\": 1 }"].map(key)],
-  ["licenseKey", /comment/, ["demo-key # mine", "demo-key #", "\"demo-key\""].map(key)],
-  ["licenseKey", /blank/, ["", " ", "\t"].map(key)],
-  ["licenseKey", /white space/, [" key-1", "key-1 ", "key\n", "\u200bkey-1"].map(key)],
-  [
-    "licenseKey",
-    /a URL path segment/,
-    ["a\u0000b", "a\r\nb", "\ud800", "key\udc00", ".", "..", "%2e", ".%2e"].map(key)
-  ],
-  ["licenseKey", /must be a Redacted/, [{ licenseKey: "demo-key" as never }]],
-  ["licenseKey", /is not set/, [
-    { licenseKey: undefined as never },
-    { licenseKey: Redacted.make(undefined as never) },
-    key("undefined")
-  ]],
-  ["baseUrl", /is not set/, [{ baseUrl: undefined as never }, url("undefined")]],
-  [
-    "licenseKey",
-    /placeholder/,
-    [
-      "null",
-      "[object Object]",
-      "<your key>",
-      "<key>",
-      "{key}",
-      "${KEY}",
-      "your-license-key",
-      "change-me",
-      "demo-••••",
-      "demo-…"
-    ]
-      .map(key)
-  ],
-  ["licenseKey", /placeholder/, references.map(key)],
-  [
-    "serviceId",
-    /placeholder/,
-    ["${ID}", "<id>", "op://shop/nutrition/id", "$(ID)"].map((serviceId) => ({ serviceId }))
-  ],
-  [
-    "baseUrl",
-    /placeholder/,
-    ["${BASE_URL}", "https://${HOST}/v2", "{{ .Values.url }}", "$(BASE_URL)", "https://#{HOST}#"].map(url)
-  ],
-  ["serviceId", /ASCII/, ["", "a\r\nb", "é"].map((serviceId) => ({ serviceId }))],
-  [
-    "userAgent",
-    /ASCII/,
-    ["", " ", "shop\r\nx: y", "shop/2\n", "shöp", "shop\u0000"].map((userAgent) => ({ userAgent }))
-  ],
-  [
-    "serviceIdHeader",
-    /secrets/,
-    [
-      ..."Authorization PROXY-authorization Cookie set-cookie Set-Cookie2 WWW-Authenticate Authentication-Info".split(
-        " "
-      ),
-      ..."X-Api-Key Api-Key X-Goog-Api-Key X-Auth-Token X-Amz-Security-Token X-Forwarded-Authorization".split(" "),
-      ...headersWithKey
-    ]
-      .map((serviceIdHeader) => ({ serviceIdHeader }))
-  ],
-  [
-    "serviceIdHeader",
-    /sets itself/,
-    [
-      ..."Host Content-Length content-type Connection Transfer-Encoding Accept User-Agent Expect".split(" "),
-      ..."Keep-Alive TE Trailer Upgrade Proxy-Connection Accept-Encoding Date Via".split(" ")
-    ]
-      .map((serviceIdHeader) => ({ serviceIdHeader }))
-  ],
-  ["serviceIdHeader", /header name/, ["", "a b", "é"].map((serviceIdHeader) => ({ serviceIdHeader }))],
-  [
+  refused("baseUrl", /white space/, [" https://a.example", "https://a.example\n"]),
+  refused("baseUrl", /is quoted/, ["\"https://a.example\"", "'https://a.example'"]),
+  refused("baseUrl", /user name/, ["https://user@a.example", "https://user:word@a.example"]),
+  refused("baseUrl", /query/, ["https://a.example?a=1", "https://a.example/#part"]),
+  refused("baseUrl", /is not set/, [undefined as never, "undefined"]),
+  refused("baseUrl", /placeholder/, ["${BASE_URL}", "https://${HOST}/v2", "{{ .Values.url }}", "$(BASE_URL)"]),
+  refused("baseUrl", /placeholder/, ["https://#{HOST}#"]),
+  refusedKeys(/is JSON/, "{\"license-key\":\"k\"}", "{ \"key\": 1 }"),
+  refusedKeys(/comment/, "demo-key # mine", "demo-key #", "\"demo-key\""),
+  refusedKeys(/blank/, "", " ", "\t"),
+  refusedKeys(/white space/, " key-1", "key-1 ", "key\n", "\u200bkey-1"),
+  refusedKeys(/a URL path segment/, "a\u0000b", "a\r\nb", "\ud800", "key\udc00", ".", "..", "%2e", ".%2e"),
+  refused("licenseKey", /must be a Redacted/, ["demo-key" as never]),
+  refused("licenseKey", /is not set/, [undefined as never, Redacted.make(undefined as never)]),
+  refusedKeys(/is not set/, "undefined"),
+  refusedKeys(/placeholder/, "null", "[object Object]", "<your key>", "<key>", "{key}", "${KEY}", "your-license-key"),
+  refusedKeys(/placeholder/, "change-me", "demo-••••", "demo-…"),
+  refusedKeys(/placeholder/, ...references),
+  refused("serviceId", /placeholder/, ["${ID}", "<id>", "op://shop/nutrition/id", "$(ID)"]),
+  refused("serviceId", /ASCII/, ["", "a\r\nb", "é"]),
+  refused("userAgent", /ASCII/, ["", " ", "shop\r\nx: y", "shop/2\n", "shöp", "shop\u0000"]),
+  refused("serviceIdHeader", /secrets/, [
+    ..."Authorization PROXY-authorization Cookie set-cookie Set-Cookie2 WWW-Authenticate".split(" "),
+    ..."Authentication-Info X-Api-Key Api-Key X-Goog-Api-Key X-Auth-Token X-Amz-Security-Token X-Forwarded-Authorization"
+      .split(" "),
+    ...headersWithKey
+  ]),
+  refused("serviceIdHeader", /sets itself/, [
+    ..."Host Content-Length content-type Connection Transfer-Encoding Accept User-Agent Expect".split(" "),
+    ..."Keep-Alive TE Trailer Upgrade Proxy-Connection Accept-Encoding Date Via".split(" ")
+  ]),
+  refused("serviceIdHeader", /header name/, ["", "a b", "é"]),
+  refused(
     "observeHeaders",
     /secrets/,
-    ["Authorization", "Set-Cookie", "Cookie", "www-authenticate", "X-Access-Token", "Service-ID"].map((name) => ({
-      observeHeaders: ["x-request-id", name]
-    }))
-  ],
+    "Authorization Set-Cookie Cookie www-authenticate X-Access-Token Service-ID".split(" ")
+      .map((name) => ["x-request-id", name])
+  ),
   ["observeHeaders", /secrets/, [{ observeHeaders: ["x-customer"], serviceIdHeader: "X-Customer" }]],
-  ["observeHeaders", /header name/, [{ observeHeaders: ["a b"] }, { observeHeaders: [""] }]],
-  [
-    "tokenRoute",
-    /\{key\}/,
-    (["/v2/own", "/v2/../{key}", "//a.example/{key}", "/a b/{key}", "/v2/own?key={key}", "toString"] as ReadonlyArray<
-      `/${string}{key}`
-    >)
-      .map((tokenRoute) => ({ tokenRoute }))
-  ],
-  [
-    "rejectedStatuses",
-    /400 to 499/,
-    [200, 399, 500, 403.5, Number.NaN].map((status) => ({ rejectedStatuses: [status] }))
-  ],
-  ["tokenTimeout", /duration/, [0, -1, Infinity, Number.NaN, 2 ** 31].map((tokenTimeout) => ({ tokenTimeout }))],
-  ["requestTimeout", /duration/, [{ requestTimeout: "25 days" }]],
-  ["maxResponseBytes", /whole number/, [0, -1, 0.5, Number.NaN].map((maxResponseBytes) => ({ maxResponseBytes }))],
+  refused("observeHeaders", /header name/, [["a b"], [""]]),
+  refused("tokenRoute", /\{key\}/, [
+    ..."/v2/own /v2/../{key} //a.example/{key} /v2/own?key={key} toString".split(" ") as Array<`/${string}{key}`>,
+    "/a b/{key}"
+  ]),
+  refused("rejectedStatuses", /400 to 499/, [200, 399, 500, 403.5, Number.NaN].map((status) => [status])),
+  refused("tokenTimeout", /duration/, [0, -1, Infinity, Number.NaN, 2 ** 31]),
+  refused("requestTimeout", /duration/, ["25 days"]),
+  refused("maxResponseBytes", /whole number/, [0, -1, 0.5, Number.NaN]),
   ["lease", /at least tokenTimeout \+ 2 x cacheTimeout/, [
     { lease: 11_999 },
     { tokenTimeout: 13_001 },
     { cacheTimeout: 2_501 },
     { lease: 1_000, tokenTimeout: 900, cacheTimeout: 51 }
   ]],
-  ["cacheTimeout", /duration/, [{ cacheTimeout: 0 }]]
+  refused("cacheTimeout", /duration/, [0])
 ]
 
 describe("rejected setting", () => {
