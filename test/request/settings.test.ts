@@ -190,8 +190,4 @@ describe("accepted setting", () => {
   ])("baseUrl: %s", (text, origin, pathname) => {
     expect(Either.getOrThrow(check(url(text))).baseUrl).toMatchObject({ origin, pathname })
   })
-
-  it("tokenRoute: a custom path is used as it is", () => {
-    expect(Either.getOrThrow(check({ tokenRoute: "/v2/own/{key}" })).tokenRoute).toBe("/v2/own/{key}")
-  })
 })
