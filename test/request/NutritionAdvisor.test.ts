@@ -201,16 +201,6 @@ describe("rejected token", () => {
     expect(yield* counters).toMatchObject({ exchanges: 2, searches: 3 })
   }, advisor({ rejectedStatuses: [403, 419] }))
 
-  const forbidden = (reason: NutritionAdvisorError.Forbidden["reason"]) =>
-    new NutritionAdvisorError.Forbidden({ operation: "search", status: 403, reason })
-
-  test("if the exchange returns the same token, the search fails with TokenUnchanged and is not retried", function*() {
-    yield* Effect.flatMap(Simulator.Simulator, ({ setHandsBackToken }) => setHandsBackToken(true))
-    yield* respondNext("search", rejected)
-    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(forbidden("TokenUnchanged"))
-    expect(yield* counters).toMatchObject({ exchanges: 2, searches: 1 })
-  })
-
   test("the error has the body of the last response", function*() {
     const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
     yield* respondNext("search", rejecting("first"), rejecting("second"))
