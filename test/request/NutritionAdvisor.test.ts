@@ -186,12 +186,6 @@ test("serviceIdHeader: a caller's own Service-ID is dropped as well", function*(
 }, advisor({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" }))
 
 describe("rejected token", () => {
-  test.each([401, 403])("after a %d, the token is renewed once and the search is retried", function*(status) {
-    yield* respondNext("search", { status, body: { sent: 1 } }, { status: 200, body: { sent: 2 } })
-    expect(yield* NutritionAdvisor.search("apple")).toEqual({ sent: 2 })
-    expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
-  })
-
   test("only the status codes in rejectedStatuses count as a rejection", function*() {
     yield* respondNext("search", { status: 419 }, { status: 200, body: {} }, { status: 401 })
     yield* NutritionAdvisor.search("apple")
