@@ -133,16 +133,6 @@ it("SearchCache: an object that is changed after a search counts as a different 
   expect(double.sent).toHaveLength(3)
 })
 
-it("SearchCache: options that change between the call and the run don't affect the search", () => {
-  const double = AdvisorDouble.responding(found)
-  const world = worldOver(cache, double)
-  const urlParams = { page: 1 }
-  const searched = world.advisor.search("oats", { urlParams })
-  urlParams.page = 2
-  world.run(searched)
-  expect(double.sent).toMatchObject([{ options: { urlParams: [["page", "1"]] } }])
-})
-
 test("NutritionAdvisorTest.layerRecording: it records an iterator as an array that the search can read, too", function*() {
   const recording = NutritionAdvisorTest.layerRecording({
     search: (_, options) => Effect.sync(() => UrlParams.fromInput(options?.urlParams ?? []))
