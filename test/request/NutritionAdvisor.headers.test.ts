@@ -34,10 +34,7 @@ test.each([
   [":path", "/foods"],
   [":authority", "elsewhere.example"],
   [":scheme", "https"]
-])("headers: neither search nor httpClient forwards the caller's %s: %s", function*(
-  [name = "", value],
-  { httpClient, search }
-) {
+])("headers: no call forwards the caller's %s: %s", function*([name = "", value], { httpClient, search }) {
   const headers = { [name.toUpperCase()]: value, "x-request-id": "1" }
   yield* search("oats", { headers })
   yield* Effect.exit(httpClient.get("/v2/x", { headers }))

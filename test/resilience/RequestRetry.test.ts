@@ -144,11 +144,7 @@ it.each<readonly [searches: number, RequestRetry.Options, retries: number]>([
   [1_000, { times: 1, budget: 1 }, 100]
 ])(
   "RequestRetry budget: after failed searches, the number of retries is limited (failed searches: %i, options: %j, retries: %i)",
-  (
-    searches,
-    options,
-    retries
-  ) => {
+  (searches, options, retries) => {
     expect(retriesOf(searches, options)).toBe(retries)
   }
 )

@@ -81,9 +81,7 @@ const exchanging = Effect.gen(function*() {
   return { here, fiber, close: Scope.close(scope, Exit.void) }
 })
 
-test("sharing: on a cold start of five replicas, the metrics count one exchange and four tokens from a peer", function*(
-  { issuer }
-) {
+test("sharing: a cold start of five replicas counts one exchange and four tokens from a peer", function*({ issuer }) {
   yield* issuer.setLatency("2 seconds")
   const replicas = yield* Effect.replicateEffect(replica(), 5)
   const coldStart = settle(Effect.forEach(replicas, missing, { concurrency: "unbounded" }))
@@ -275,10 +273,7 @@ describe("sharing: a cache that", () => {
     ] as const
   )
 
-  test.each(rows)("%s at %s delays the token by one call at most", function*(
-    [, operation, { behavior, longest }],
-    { cache }
-  ) {
+  test.each(rows)("%s at %s delays the token by one call", function*([, operation, { behavior, longest }], { cache }) {
     yield* cache.behaveNext(operation, behavior)
     const [token, millis] = yield* timed(Effect.flatMap(replica(), missing))
     expect(Issuer.valueOf(token)).toBe(Issuer.secretOf(1))

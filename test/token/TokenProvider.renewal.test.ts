@@ -97,9 +97,7 @@ describe("renewal", () => {
 
   withToken(
     "if the service returns the rejected token, all callers fail with TokenUnchanged after one exchange",
-    function*(
-      { first }
-    ) {
+    function*({ first }) {
       yield* issuer.respondAlways(Issuer.issued(1, 1_000_000))
       yield* issuer.setLatency("100 millis")
       const renewals = yield* Effect.fork(

@@ -41,9 +41,8 @@ const initial: Readonly<Record<string, ReadonlyArray<Labels>>> = {
     ...["issued", "unchanged"].map((outcome) => ({ reason, outcome, error: "none" })),
     ...[...tags, "Defect"].map((error) => ({ reason, outcome: "failed", error }))
   ]),
-  rejections_total: [...Object.keys(forbiddenCalls), "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"].map((
-    outcome
-  ) => ({ outcome })),
+  rejections_total: [...Object.keys(forbiddenCalls), "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"]
+    .map((outcome) => ({ outcome })),
   requests_total: ["search", "request"].flatMap((operation) => [
     ...["Success", "Interrupted", "Defect", ...tags].map((outcome) => ({ operation, outcome, at: "request" })),
     ...tags.map((outcome) => ({ operation, outcome, at: "exchange" }))

@@ -134,10 +134,7 @@ const rejectedSearches = requestReasons.filter((reason) => Calls.forbiddenCalls[
 
 test.each(rejectedSearches)(
   "bulk-search.ts: a rejected term gets a line, unless its reason concerns all searches: %s",
-  function*(
-    reason,
-    job
-  ) {
+  function*(reason, job) {
     const forbiddenCall = Calls.forbiddenCalls[reason]
     yield* Calls.arrange(job.service, forbiddenCall)
     // All searches in flight can share a renewal.
