@@ -29,7 +29,6 @@ const anchorsOf = (path: string) => {
   })
 }
 
-/** Why a link of a page is broken. */
 const complaintOf = (page: string, target: string) => {
   const [file = "", anchor] = target.split("#")
   const path = file === "" ? page : posix.join(posix.dirname(page), decodeURIComponent(file))

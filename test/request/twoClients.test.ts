@@ -37,7 +37,6 @@ const compositions: ReadonlyArray<readonly [name: string, Composition]> = [
   ["one value of layerWithoutTokens", overOneLayer]
 ]
 
-/** The license key of each tenant. */
 const keys = { 1: "key-of-tenant-1", 2: "key-of-tenant-2" }
 
 type Tenant = keyof typeof keys

@@ -61,7 +61,6 @@ const squat = (millis: number) =>
     expect(yield* shared.lease(yield* cache.lastName, "squatter", millis)).toBe(true)
   })
 
-/** Whether the lease is free. */
 const isFree = Effect.gen(function*() {
   const { cache, shared } = yield* doubles
   yield* quiet

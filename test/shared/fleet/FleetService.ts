@@ -52,7 +52,6 @@ export class FleetService {
     this.route = route
   }
 
-  /** Whether a search with this token is accepted. */
   readonly accepts = (token: AccessToken.AccessToken): Effect.Effect<boolean> =>
     Effect.map(Effect.sleep(searchMillis), () => {
       const issued = this.tokens.get(Redacted.value(token.value))

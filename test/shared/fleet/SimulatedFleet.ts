@@ -147,7 +147,6 @@ export class SimulatedFleet {
     }
   }
 
-  /** One search of each replica. */
   searchAll() {
     for (const replica of this.replicas.values()) this.search(replica)
   }

@@ -37,7 +37,6 @@ const arrangedOn = <Given>(on: Vitest.Tester<Given>) =>
 /** Runs tests on TestClock. `around` wraps each test together with its setup. */
 export const arranged = arrangedOn<Scope.Scope | TestServices.TestServices>(it.scoped)
 
-/** Runs tests in real time. */
 export const arrangedLive = arrangedOn<Scope.Scope>(it.scopedLive)
 
 /** A test without a setup. */

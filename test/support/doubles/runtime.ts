@@ -4,7 +4,6 @@
  */
 import { Clock, type Duration, Effect, type Fiber, Random, type Scheduler, Supervisor } from "effect"
 
-/** Counts the fibers that effects start. */
 export class FiberCount {
   private readonly supervisor = Supervisor.unsafeTrack()
 

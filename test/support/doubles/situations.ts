@@ -29,7 +29,6 @@ export const issuer = { calls, interrupted, replaced, respondAlways, respondNext
 
 const { get, status } = Effect.serviceConstants(TokenProvider.TokenProvider)
 
-/** The provider of the running test. */
 export const provider = {
   get,
   renew: (...rejected: Parameters<TokenProvider.Service["renew"]>) =>
@@ -41,5 +40,4 @@ const { current } = Effect.serviceConstants(TokenStore.TokenStore)
 
 const { invalidate, put } = Effect.serviceFunctions(TokenStore.TokenStore)
 
-/** The store of the running test. */
 export const store = { current, put, invalidate }
