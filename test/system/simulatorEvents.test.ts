@@ -102,28 +102,18 @@ testLive("stream of events: each event has its id as its SSE id, and nothing is 
   expect(viewer.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" })
 })
 
-testLive.each<readonly [string, object, (service: Simulator.Service) => Effect.Effect<void>]>([
-  [
-    "with the fault drop has the status drop",
-    { status: "drop", fault: "drop" },
-    ({ provoke }) => provoke("search", "drop", 1)
-  ],
-  [
-    "with the fault cut-short has the status cut-short",
-    { status: "cut-short", fault: "cut-short" },
-    ({ provoke }) => provoke("search", "cut-short", 1)
-  ],
-  [
-    "with the fault hang has the status hang, once its client disconnects",
-    { status: "hang", fault: "hang" },
-    ({ provoke }) => provoke("search", "hang", 1)
-  ],
-  [
-    "whose client disconnects before a slow response has the status hang and no fault",
-    { status: "hang", fault: null },
-    ({ setLatency }) => setLatency("search", "1 hour")
-  ]
-])("stream of events: a call %s", function*([_, seen, begin]) {
+type Begin = (service: Simulator.Service) => Effect.Effect<void>
+
+const endless = (["drop", "cut-short", "hang"] as const).map((fault): readonly [string, object, Begin] => [
+  `with the fault ${fault}`,
+  { status: fault, fault },
+  ({ provoke }) => provoke("search", fault, 1)
+])
+
+testLive.each<readonly [string, object, Begin]>([
+  ...endless,
+  ["whose client leaves early", { status: "hang", fault: null }, ({ setLatency }) => setLatency("search", "1 hour")]
+])("stream of events: a call %s has what happened to it instead of a status code: %j", function*([_, seen, begin]) {
   const { send, service, watch } = yield* start()
   yield* begin(service)
   const viewer = yield* watch()
