@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect, Schedule } from "effect"
+import { build } from "esbuild"
 
 export const repository = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -115,3 +116,31 @@ export const run = (...given: Parameters<typeof commandOf>) => untilEnd(started(
 /** Runs any other command of the operating system. */
 export const runCommand = (command: string, args: ReadonlyArray<string>, env: Settings) =>
   untilEnd(spawned(command, args, { cwd: repository, env: { ...environment, ...env } }))
+
+const banner =
+  "import { createRequire as requireFrom } from \"node:module\"; const require = requireFrom(import.meta.url)"
+
+/**
+ * The file of a program that is bundled for the time of a scope: compiling its TypeScript would take most of the time of many short
+ * processes.
+ */
+export const bundle = (program: string, alias: Readonly<Record<string, string>> = {}) =>
+  Effect.gen(function*() {
+    const outfile = join(yield* folder, "program.mjs")
+    yield* Effect.promise(() =>
+      build({
+        alias,
+        absWorkingDir: repository,
+        banner: { js: banner },
+        bundle: true,
+        entryPoints: [program],
+        format: "esm",
+        logLevel: "silent",
+        minify: true,
+        outfile,
+        platform: "node",
+        target: "node20"
+      })
+    )
+    return outfile
+  })

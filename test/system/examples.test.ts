@@ -4,7 +4,6 @@ import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 import { arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as WatchedSimulator from "../support/doubles/WatchedSimulator.js"
-import { bundle } from "./bundle.js"
 import * as Program from "./Program.js"
 import * as RedisServer from "./redis/RedisServer.js"
 
@@ -160,7 +159,7 @@ testLive.each<readonly [example: string, what: string, lines: ReadonlyArray<stri
 RedisServer.describeWithRedis("examples/shared-token.ts", () => {
   testLive.each(["ioredis", "ioredis-6"])("over %s, three processes cost one exchange", function*(ioredis) {
     const { url } = yield* RedisServer.make()
-    const program = yield* bundle("examples/shared-token.ts", { ioredis })
+    const program = yield* Program.bundle("examples/shared-token.ts", { ioredis })
     const ended = yield* Program.run(program, [], { NUTRITION_ADVISOR_REDIS_URL: Redacted.value(url) })
     expect(ended).toEqual({ code: 0, stderr: "", stdout: expect.stringContaining("3 searches, 1 exchange.") })
   })

@@ -3,13 +3,12 @@ import { Effect } from "effect"
 import { testLive } from "../support/doubles/arranged.js"
 import * as Wire from "../support/doubles/Wire.js"
 import { clients } from "../support/leaks/clients.js"
-import { bundle } from "./bundle.js"
 import * as Program from "./Program.js"
 
 /** The JSON in the last line that a program prints, after what it logs. */
 const printed = (program: string, args: ReadonlyArray<string> = []) =>
   Effect.gen(function*() {
-    const file = yield* bundle(`test/system/memory/${program}.ts`)
+    const file = yield* Program.bundle(`test/system/memory/${program}.ts`)
     const { code, stderr, stdout } = yield* Program.run(file, args, {}, ["--expose-gc"])
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     return JSON.parse(stdout.trim().split("\n").at(-1) ?? "")

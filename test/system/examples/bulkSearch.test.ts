@@ -9,7 +9,6 @@ import { arrangedLive } from "../../support/doubles/arranged.js"
 import { searchPath, start } from "../../support/doubles/WatchedSimulator.js"
 import { eventually } from "../../support/doubles/Wire.js"
 import * as Calls from "../../support/tables/forbiddenCalls.js"
-import { bundle } from "../bundle.js"
 import * as Program from "../Program.js"
 
 /** How often each term was searched successfully. */
@@ -34,7 +33,7 @@ const arrange = Effect.gen(function*() {
   served.clear()
   const { service, settings } = yield* start({ routes: { [`GET ${searchPath}`]: count } })
   const environment = { ...settings, BULK_RATE: "100" }
-  const program = yield* bundle("examples/bulk-search.ts")
+  const program = yield* Program.bundle("examples/bulk-search.ts")
   const folder = yield* Program.folder
   const [input, output] = [join(folder, "terms.txt"), join(folder, "foods.jsonl")]
   const written = Effect.promise(() => readFile(output, "utf8"))
