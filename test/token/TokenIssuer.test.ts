@@ -7,13 +7,14 @@ import { NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { optionalTextFields } from "../../src/internal/token/formats.js"
 import { LicenseKey } from "../../src/internal/token/licenseKey.js"
-import { test } from "../support/doubles/arranged.js"
+import { arranged, test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { withSimulator } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 import { errorStatuses } from "../support/tables/statuses.js"
 
 const defaults: TokenIssuer.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
+
+const withSimulator = arranged(Simulator.Simulator, Simulator.layerHttpClient())
 
 const issue = (options: Partial<TokenIssuer.Options> = {}) =>
   Effect.flatMap(TokenIssuer.make({ ...defaults, ...options }), (issuer) => issuer.issue(Issuer.missing))

@@ -1,7 +1,6 @@
 /** Defines tests of the real TokenProvider and TokenStore over IssuerDouble, by the state in which they start. */
 import { Effect } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
-import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./arranged.js"
 import * as Issuer from "./IssuerDouble.js"
 
@@ -16,9 +15,6 @@ export const withToken = arranged(Issuer.withFirstToken, Issuer.layerOnDemand)
 
 /** Tests in a cool-down. */
 export const coolingDown = arranged(Issuer.coolingDown, Issuer.layerOnDemand)
-
-/** Tests with a simulator in memory that has received no request. */
-export const withSimulator = arranged(Simulator.Simulator, Simulator.layerHttpClient())
 
 const { calls, interrupted, replaced, starts } = Effect.serviceConstants(Issuer.IssuerDouble)
 
