@@ -51,6 +51,15 @@ describe("refresh: token that is expired on arrival", () => {
   })
 })
 
+/** A provider, and how often it has read its store. */
+const countingReads = Effect.gen(function*() {
+  const store = yield* TokenStore.make
+  let reads = 0
+  const current = Effect.zipRight(Effect.sync(() => reads++), store.current)
+  const { get } = yield* Effect.provideService(TokenProvider.make(), TokenStore.TokenStore, { ...store, current })
+  return { get, reads: () => reads }
+})
+
 describe("refresh: Schedule", () => {
   withIssuer("replicas that got their tokens at the same moment refresh them at different times", function*() {
     const replica = Effect.flatMap(TokenProvider.make(), ({ get }) => get)
@@ -91,20 +100,12 @@ describe("refresh: Schedule", () => {
   })
 
   withIssuer("the Schedule doesn't check the token more often because of further calls", function*() {
-    const store = yield* TokenStore.make
-    let reads = 0
-    const current = Effect.suspend(() => {
-      reads += 1
-      return store.current
-    })
-    const { get } = yield* TokenProvider.make().pipe(
-      Effect.provideService(TokenStore.TokenStore, { ...store, current })
-    )
+    const { get, reads } = yield* countingReads
     const getTwice = Effect.all([get, Time.pass("1 second"), get, Time.pass("1 second")])
     yield* getTwice
-    const readsOfFirstCalls = reads
+    const readsOfFirstCalls = reads()
     yield* getTwice
-    expect(reads - readsOfFirstCalls).toBe(2)
+    expect(reads() - readsOfFirstCalls).toBe(2)
   })
 
   coldAtFirst("the Schedule starts with the first token, not with the layer", function*() {
@@ -129,16 +130,11 @@ describe("refresh: Schedule", () => {
   })
 
   withIssuer("the Schedule does not read the store while the token is fresh", function*() {
-    const store = yield* TokenStore.make
-    let reads = 0
-    const current = Effect.zipRight(Effect.sync(() => reads++), store.current)
-    const { get } = yield* TokenProvider.make().pipe(
-      Effect.provideService(TokenStore.TokenStore, { ...store, current })
-    )
+    const { get, reads } = yield* countingReads
     yield* Effect.zipRight(get, Time.pass("1 minute"))
-    const readAtFirst = reads
+    const readAtFirst = reads()
     yield* Time.set(windowStart - 60_000)
-    expect(reads).toBe(readAtFirst)
+    expect(reads()).toBe(readAtFirst)
   })
 })
 
