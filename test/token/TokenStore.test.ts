@@ -1,7 +1,7 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { type AccessToken, TokenProvider, TokenStore } from "effect-nutrition-advisor"
-import { arranged, test } from "../support/doubles/arranged.js"
+import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { issuer, withIssuer } from "../support/doubles/situations.js"
 
@@ -25,14 +25,6 @@ describe("TokenStore.layer", () => {
     expect(yield* store.invalidate(first)).toBe(false)
     yield* store.put(second)
     expect([yield* store.invalidate(first), yield* store.current]).toEqual([false, Option.some(second)])
-  })
-
-  test("each layer that uses it gets a separate store, even in one build", function*() {
-    const stores = new Set<TokenStore.Service>()
-    const noted = Effect.map(TokenStore.TokenStore, (store) => stores.add(store))
-    const user = () => Layer.provide(Layer.effectDiscard(noted), TokenStore.layer)
-    yield* Layer.build(Layer.merge(user(), user()))
-    expect(stores.size).toBe(2)
   })
 })
 
