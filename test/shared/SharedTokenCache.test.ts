@@ -29,13 +29,6 @@ describe("SharedTokenCache in memory", () => {
       expect([during, yield* seen]).toEqual([[Option.some("entry"), false], [Option.none(), true]])
     }
   )
-
-  test("each build of the layer creates a separate cache", function*(one) {
-    const two = yield* Effect.provide(SharedTokenCache.SharedTokenCache, layer)
-    yield* one.lease("name", "owner", 1_000)
-    yield* one.write("name", "entry", { owner: "owner", timeToLive: 1_000 })
-    expect(yield* two.read("name")).toEqual(Option.none())
-  })
 })
 
 describe("SharedTokenCacheError", () => {
