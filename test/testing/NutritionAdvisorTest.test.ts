@@ -80,11 +80,6 @@ recording("NutritionAdvisorTest.layerRecording: it records the term and the opti
   ])
 })
 
-recording("NutritionAdvisorTest.layerRecording: it records the term of searchAs", function*() {
-  yield* NutritionAdvisor.searchAs(Schema.Unknown)("egg")
-  expect(yield* recorded).toMatchObject([{ term: "egg" }])
-})
-
 recording("NutritionAdvisorTest.layerRecording: it records the term of a given searchAs", function*() {
   yield* Effect.flip(searchAs)
   expect(yield* recorded).toMatchObject([{ term: "egg" }])
