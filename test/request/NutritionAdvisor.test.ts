@@ -8,15 +8,7 @@ import { version } from "../../src/internal/settings/version.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { providerOf } from "../support/doubles/providerOf.js"
 import { advisor, settings } from "../support/doubles/simulatedAdvisor.js"
-import {
-  counters,
-  requests,
-  requestsOf,
-  respondAlways,
-  respondNext,
-  setLatency,
-  tokenHeadersOf
-} from "../support/doubles/simulator.js"
+import { counters, requests, requestsOf, respondAlways, respondNext, setLatency } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
 
 const test = arranged(Effect.void, advisor())
@@ -169,16 +161,7 @@ describe("searchAs", () => {
   })
 })
 
-test("serviceIdHeader: the customer identifier is sent in this header instead of Service-ID", function*() {
-  yield* NutritionAdvisor.search("apple")
-  const sent = (yield* requestsOf("search")).map((request) => [
-    tokenHeadersOf(request)[1],
-    request.headers["service-id"]
-  ])
-  expect(sent).toEqual([[usualId, undefined]])
-}, advisor({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" }))
-
-test("serviceIdHeader: a caller's own Service-ID is dropped as well", function*() {
+test("serviceIdHeader: it replaces Service-ID, and a caller's own Service-ID is dropped", function*() {
   yield* NutritionAdvisor.search("oats", { headers: { "service-id": "another", "x-own": "1" } })
   const [sent] = yield* requestsOf("search")
   expect(sent?.headers).toMatchObject({ "x-own": "1" })

@@ -1,6 +1,5 @@
 /** The controls of the running test's simulator, and the requests that it received. */
-import type { Duration } from "effect"
-import { Effect, Option, Redacted } from "effect"
+import { type Duration, Effect } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
 const using = <A, E, R>(use: (simulator: Simulator.Service) => Effect.Effect<A, E, R>) =>
@@ -25,7 +24,3 @@ export const setLatency = (operation: Simulator.Operation, latency: Duration.Dur
   using((simulator) => simulator.setLatency(operation, latency))
 
 export const revoke = using((simulator) => simulator.revoke)
-
-/** The two headers that contain a token, in plain text. */
-export const tokenHeadersOf = ({ authorization, serviceId }: Simulator.SeenRequest) =>
-  [authorization, serviceId].map((header) => Option.getOrUndefined(Option.map(header, Redacted.value)))
