@@ -3,7 +3,6 @@ import { Headers, UrlParams } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
-import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
@@ -131,16 +130,4 @@ it("SearchCache: an object that is changed after a search counts as a different 
   world.pass(100)
   world.search("oats", withUnknown(customer))
   expect(double.sent).toHaveLength(3)
-})
-
-test("NutritionAdvisorTest.layerRecording: it records an iterator as an array that the search can read, too", function*() {
-  const recording = NutritionAdvisorTest.layerRecording({
-    search: (_, options) => Effect.sync(() => UrlParams.fromInput(options?.urlParams ?? []))
-  })
-  const [payload, recorded] = yield* Effect.all([
-    NutritionAdvisor.search("oats", { urlParams: page2() }),
-    Effect.flatten(NutritionAdvisorTest.RecordedSearches)
-  ]).pipe(Effect.provide(recording))
-  expect(payload).toEqual([["page", "2"]])
-  expect(recorded).toEqual([{ term: "oats", options: { urlParams: [["page", "2"]] } }])
 })

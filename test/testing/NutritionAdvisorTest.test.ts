@@ -85,6 +85,18 @@ recording("NutritionAdvisorTest.layerRecording: it records the term of a given s
   expect(yield* recorded).toMatchObject([{ term: "egg" }])
 }, NutritionAdvisorTest.layerRecording({ searchAs: () => () => Effect.fail(error) }))
 
+recording(
+  "NutritionAdvisorTest.layerRecording: it records an iterator as an array that the search can read, too",
+  function*() {
+    const urlParams = new Map([["page", "2"]]).entries()
+    expect(yield* NutritionAdvisor.search("oats", { urlParams })).toEqual([["page", "2"]])
+    expect(yield* recorded).toEqual([{ term: "oats", options: { urlParams: [["page", "2"]] } }])
+  },
+  NutritionAdvisorTest.layerRecording({
+    search: (_, options) => Effect.sync(() => Array.from(options?.urlParams as []))
+  })
+)
+
 recording("NutritionAdvisorTest.layerRecording: the default search finds nothing", function*() {
   expect(yield* search).toEqual({ results: [], alternateNames: [] })
 })
