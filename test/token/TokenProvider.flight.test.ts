@@ -130,22 +130,6 @@ describe("a TokenProvider whose scope closes", () => {
     ])
   })
 
-  test("the first call fails with reason Closed if it comes after closing", function*() {
-    const { close, provider } = yield* opened
-    yield* close
-    const caller = yield* Effect.fork(Effect.flip(provider.get))
-    yield* Time.pass("1 minute")
-    expect(yield* Fiber.poll(caller)).toEqual(Option.some(Exit.succeed(closed)))
-  })
-
-  test("calls fail with reason Closed even if the last exchange failed", function*() {
-    const { close, issuer, provider } = yield* opened
-    yield* issuer.respondNext(Effect.fail(Issuer.unavailable))
-    yield* Effect.flip(provider.get)
-    yield* close
-    expect(yield* Effect.flip(provider.get)).toEqual(closed)
-  })
-
   test("no fiber or timer is left that would keep a script running, even with another open layer", function*() {
     const before = yield* Time.fibers
     const { close, provider } = yield* opened
