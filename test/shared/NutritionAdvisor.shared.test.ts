@@ -63,16 +63,6 @@ const outdated = Effect.gen(function*() {
 })
 
 describe("sharing: replicas", () => {
-  test("after a revocation, replicas get a peer's new token without an exchange", function*() {
-    const { first, second } = yield* both
-    for (let revocations = 0; revocations < 4; revocations += 1) {
-      yield* Time.pass("1 hour")
-      yield* revoke
-      yield* from(first)
-      expect(yield* spent(searchEnd(second))).toEqual({ result: "Success", exchanges: 0, sends: 2 })
-    }
-  })
-
   test("if an exchange hangs, a peer takes over after tokenTimeout", function*({ simulator }) {
     yield* simulator.respondNext("token", "hang")
     const [first, second] = [yield* replica(), yield* replica()]
