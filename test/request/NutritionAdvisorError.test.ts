@@ -71,10 +71,6 @@ describe("error message", () => {
 
   it.each<readonly [message: string, error: AnyError]>([
     [
-      "The search was not sent (the search term is blank). Correct the request.",
-      new BadRequest({ operation: "search", detail: "the search term is blank" })
-    ],
-    [
       "The search was rejected with status 400. Correct the request. If every request is rejected, check serviceId. " +
       "The error's body field contains the response body, redacted.",
       new BadRequest({ operation: "search", status: 400, body })
@@ -109,10 +105,6 @@ describe("error message", () => {
     [
       "The license key is not available (the vault is sealed). Check where it is read from.",
       new LicenseKeyUnavailable({ detail: "the vault is sealed" })
-    ],
-    [
-      "The setting baseUrl (NUTRITION_ADVISOR_BASE_URL) is not set.",
-      new ConfigurationError({ field: "baseUrl", rule: "is not set", variable: "NUTRITION_ADVISOR_BASE_URL" })
     ]
   ])("a message contains the fields of its error: %s", (message, error) => {
     expect(error.message).toBe(message)
