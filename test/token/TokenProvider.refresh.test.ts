@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Array as Arr, Clock, Duration, Effect, Option, Random } from "effect"
+import { Array as Arr, Clock, Effect, Option, Random } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -61,17 +61,6 @@ const countingReads = Effect.gen(function*() {
 })
 
 describe("refresh: Schedule", () => {
-  withIssuer("replicas that got their tokens at the same moment refresh them at different times", function*() {
-    const replica = Effect.flatMap(TokenProvider.make(), ({ get }) => get)
-    yield* issuer.setLife(Duration.toMillis("1 hour"))
-    yield* Effect.replicateEffect(Effect.provide(replica, TokenStore.layer), 40)
-    yield* Time.pass("57 minutes")
-    const refreshes = (yield* issuer.starts).slice(40)
-    expect(refreshes.length).toBe(40)
-    const inOneSecond = (at: number) => refreshes.filter((other) => other >= at && other < at + 1_000).length
-    expect(Math.max(...refreshes.map(inOneSecond))).toBeLessThan(12)
-  })
-
   withIssuer("the Schedule continues after the store has failed for a while", function*() {
     const store = yield* TokenStore.make
     let isDown = false
