@@ -336,11 +336,6 @@ describe("license key of an exchange", () => {
     expect((yield* end).calls).toBe(1)
   })
 
-  test("the exchange fails with the error of the effect", function*() {
-    const error = new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
-    expect((yield* endOf([], { licenseKey: Effect.fail(error) })).outcome).toEqual(error)
-  })
-
   test("the exchange fails with Timeout if the effect hangs", function*() {
     expect(yield* endOf([], { licenseKey: Effect.never, tokenTimeout: "2 seconds" }))
       .toMatchObject({ calls: 0, outcome: { _tag: "TransportError", reason: "Timeout" } })
