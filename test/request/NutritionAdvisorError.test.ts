@@ -139,6 +139,14 @@ describe("guards of errors", () => {
     "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
     "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
     "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
+    "ERR_SSL_UNSUPPORTED_PROTOCOL",
+    "ERR_SSL_NO_PROTOCOLS_AVAILABLE",
+    "ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE",
+    "ERR_SSL_TLS_ALERT_CERTIFICATE_EXPIRED",
+    "ERR_SSL_NO_CIPHER_MATCH",
+    "ERR_OSSL_X509_KEY_VALUES_MISMATCH",
+    "ERR_CRYPTO_UNSUPPORTED_OPERATION",
+    "ERR_TLS_INVALID_PROTOCOL_VERSION",
     "ERR_NO_FETCH",
     "ERR_FETCH_RESPONSE",
     "ERR_ACCESS_DENIED",
@@ -161,7 +169,12 @@ describe("guards of errors", () => {
     expect(withCode(code).message).not.toContain("fetch mock")
   })
 
-  it.each(["ECONNRESET", "ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC"])(
+  it.each([
+    "ECONNRESET",
+    "ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC",
+    "ERR_SSL_PROTOCOL_IS_SHUTDOWN",
+    "ERR_TLS_HANDSHAKE_TIMEOUT"
+  ])(
     "isTransient: a TransportError with %s, which is in no table, is transient",
     (code) => {
       expect(isTransient(withCode(code))).toBe(true)

@@ -4,7 +4,7 @@ import * as Http from "node:http"
 import * as Https from "node:https"
 import * as Net from "node:net"
 import { join } from "node:path"
-import { ProxyAgent } from "@effect/platform-node/Undici"
+import { Agent, ProxyAgent } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
@@ -89,6 +89,23 @@ testLive("unreachable service: if a proxy rejects the connection, the error says
   expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", code: "UND_ERR_ABORTED" })
   expect(failed.message).toMatch(/your proxy/)
 })
+
+testLive.each<
+  readonly [string, { readonly [Option in "cert" | "ciphers" | "key" | "secureProtocol"]?: string }, RegExp]
+>([
+  ["certificate", { cert: "not a certificate" }, /^ERR_OSSL_/],
+  ["key", { key: "not a key" }, /^ERR_OSSL_/],
+  ["ciphers", { ciphers: "NONE" }, /^ERR_SSL_NO_CIPHER_MATCH$/],
+  ["version of TLS", { secureProtocol: "NONE_method" }, /^ERR_TLS_/]
+])(
+  "unreachable service: if OpenSSL can't use the configured %s, the error is permanent and says what to check",
+  function*([, connect, code]) {
+    const failed = yield* error("https://127.0.0.1", UndiciClient.layerFromDispatcher(new Agent({ connect })))
+    expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", code: expect.stringMatching(code) })
+    expect(failed.message).toContain("Check your TLS options")
+    expect(NutritionAdvisorError.isTransient(failed)).toBe(false)
+  }
+)
 
 /** A port that the Fetch Standard blocks, and where nothing listens. */
 const blockedOrigin = "http://127.0.0.1:10080"

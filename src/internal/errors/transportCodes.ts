@@ -44,13 +44,14 @@ const permanent: Table = [
     /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST)/,
     "Check the base URL: its port may not use https, or a proxy may respond instead."
   ],
-  [/_SSL_.*(PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|UNKNOWN_PROTOCOL)/, noCommonTls],
+  [/_SSL_.*(CERTIFICATE_REQUIRED|ALERT_.*CERTIFICATE)/, "The service requires a client certificate: configure one."],
   [
-    /_SSL_.*(CERTIFICATE_REQUIRED|ALERT_CERTIFICATE_|ALERT_(BAD|UNSUPPORTED|NO)_CERTIFICATE)/,
-    "The service requires a client certificate: configure one."
+    /^ERR_(OSSL_|CRYPTO_|TLS_.*PROTOCOL)|_SSL_NO_CIPHER_MATCH$/,
+    "Check your TLS options: key, passphrase, certificate, ciphers and versions."
   ],
-  [/_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|LEGACY_RENEGOTIATION)/, noCommonTls],
-  [/_SSL_.*(UNRECOGNIZED_NAME|UNKNOWN_CA|ALERT_ACCESS_DENIED|KEY_TOO_SMALL|NO_(SHARED_)?CIPHER)/, noCommonTls],
+  [/_SSL_.*(PROTOCOL_VERSION|NO_PROTOCOLS_AVAILABLE|(UNKNOWN|UNSUPPORTED|NO_APPLICATION)_PROTOCOL)/, noCommonTls],
+  [/_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|LEGACY_RENEGOTIATION)/, noCommonTls],
+  [/_SSL_.*(UNRECOGNIZED_NAME|UNKNOWN_CA|ACCESS_DENIED|KEY_TOO_SMALL|NO_(SHARED_)?CIPHER)/, noCommonTls],
   [/^ERR_NO_FETCH$/, "This process has no fetch: choose another HttpClient, such as UndiciClient."],
   [
     /^ERR_FETCH_RESPONSE$/,
