@@ -36,6 +36,7 @@ it.each(titled)("tool error message: it doesn't mention redacted fields, or what
 })
 
 const anotherTerm = "Search with another term."
+const shorterTerm = "Search with a shorter term."
 const later = "Searching again later may help."
 const setup = "Searching again won't help. Whoever set up this tool can fix it."
 
@@ -52,6 +53,16 @@ it.each([
     new BadRequest({ operation: "token", status: 400, body }),
     "The token exchange was rejected with status 400. Check the license key, NUTRITION_ADVISOR_BASE_URL and " +
     `NUTRITION_ADVISOR_TOKEN_ROUTE, and any proxy in between. ${setup}`
+  ],
+  [
+    new UnexpectedResponse({ operation: "search", status: 414, reason: "Status" }),
+    "The search got an unexpected status code (status 414). Check the request, its path and " +
+    `NUTRITION_ADVISOR_BASE_URL. ${shorterTerm}`
+  ],
+  [
+    new UnexpectedResponse({ operation: "search", status: 431, reason: "Status" }),
+    "The search got an unexpected status code (status 431). Check the request, its path and " +
+    `NUTRITION_ADVISOR_BASE_URL. ${shorterTerm}`
   ],
   [
     new UnexpectedResponse({ operation: "search", status: 200, reason: "TooLarge" }),

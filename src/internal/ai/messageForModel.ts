@@ -36,6 +36,10 @@ const messageWithVariable = (error: ConfigurationError): string =>
 
 const setupNeeded = "Searching again won't help. Whoever set up this tool can fix it."
 
+/** The statuses of a URL that is too long (RFC 9110, section 15.5.15). Node counts the URL as a part of the headers. */
+const isTooLong = (error: NutritionAdvisorError) =>
+  error.operation === "search" && "status" in error && (error.status === 414 || error.status === 431)
+
 /** Whether a search can succeed with another term. */
 const dependsOnTerm = (error: NutritionAdvisorError) =>
   error.operation !== "token" &&
@@ -46,6 +50,7 @@ const maySucceedLater = (error: NutritionAdvisorError) =>
 
 const adviceFor = (error: LibraryError): string => {
   if (isConfigurationError(error)) return setupNeeded
+  if (isTooLong(error)) return "Search with a shorter term."
   if (dependsOnTerm(error)) return "Search with another term."
   return maySucceedLater(error) ? "Searching again later may help." : setupNeeded
 }
