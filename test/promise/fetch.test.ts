@@ -84,11 +84,12 @@ testLive.each(clients)(
   "fetch: the web Response has the status, headers, cookies and body of the service, over $name",
   function*({ layer: httpClient }) {
     const cookies = ["a=1; Path=/", "a=2; Path=/v2", "a=3; Expires=Wed, 25 Nov 2026 03:57:31 GMT"]
-    const headers = { "x-b": "2", "set-cookie": cookies }
+    const headers = { "x-b": "2", "link": ["</1>", "</2>"], "set-cookie": cookies }
     const [fetch] = yield* overPort({ respond: Wire.replying("{\"grams\":40}", headers, 201), httpClient })
     const response = yield* Effect.promise(() => fetch("/v2/x"))
     expect(response).toBeInstanceOf(Response)
     expect([response.status, response.headers.get("x-b")]).toEqual([201, "2"])
+    expect(response.headers.get("link")).toBe("</1>, </2>")
     expect(response.headers.getSetCookie()).toEqual(cookies)
     expect(yield* Effect.promise(() => response.json())).toEqual({ grams: 40 })
   }

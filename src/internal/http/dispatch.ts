@@ -33,7 +33,7 @@ export interface BufferedResponse extends BufferedBody {
   readonly status: number
   /** The reason phrase, if the client provides it. */
   readonly statusText?: string | undefined
-  /** The headers, with their names in lower case. */
+  /** The headers, with their names in lower case. Only `set-cookie` can have several values. */
   readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
 }
 

@@ -8,6 +8,16 @@ type Controller = Undici.Dispatcher.DispatchController
 
 type ResponseHeaders = BufferedResponse["headers"]
 
+/** Joins the values of a header that occurs more than once, as fetch does, except for set-cookie (RFC 9110, section 5.3). */
+const joined = (headers: ResponseHeaders): ResponseHeaders => {
+  let all = headers
+  for (const name in headers) {
+    const value = headers[name]
+    if (Array.isArray(value) && name !== "set-cookie") all = { ...all, [name]: value.join(", ") }
+  }
+  return all
+}
+
 /** Reads a whole response for one receiver. Aborts the request if the body is too large or the caller cancels. */
 export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   private controller: Controller | undefined
@@ -32,7 +42,7 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   onResponseStart(_: Controller, status: number, headers: ResponseHeaders, statusText?: string) {
     this.status = status
     this.statusText = statusText
-    this.headers = headers
+    this.headers = joined(headers)
   }
 
   onResponseData(controller: Controller, chunk: Uint8Array) {
