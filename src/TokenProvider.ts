@@ -122,14 +122,15 @@ export const make = (
   Effect.gen(function*() {
     const { refresh, tokenTimeout } = yield* Settings.parseProvider({ ...options, refresh: policy })
     const store = yield* TokenStore
+    const withFlightTimeout = withTimeoutRepeatingIfStopped(tokenTimeout)
     return yield* Provider.make({
       policy: refresh,
       issuer: yield* TokenIssuer,
       store,
       // A custom store may hang, so each read needs a timeout.
-      current: withTimeoutRepeatingIfStopped(tokenTimeout)(store.current),
+      current: withFlightTimeout(store.current),
       run: yield* Background.make,
-      flightTimeout: tokenTimeout
+      withFlightTimeout
     })
   })
 

@@ -11,6 +11,7 @@ import type { RunInBackground } from "../runtime/background.js"
 import * as Background from "../runtime/background.js"
 import type * as Settings from "../settings/settings.js"
 import * as SharedIssuer from "../shared/issuer.js"
+import { withTimeoutExtendingIfStopped, withTimeoutRepeatingIfStopped } from "../token/exchangeTimeout.js"
 import type * as Flights from "../token/flights.js"
 import * as Issuer from "../token/issuer.js"
 import * as Provider from "../token/provider.js"
@@ -39,7 +40,7 @@ export type ClientServices = Context.Context<NutritionAdvisor | TokenProvider.To
 const fromIssuer = (
   settings: Settings.ClientSettings,
   run: RunInBackground,
-  exchanges: Pick<Flights.Options, "issuer" | "flightTimeout" | "issuerRepeatsIfStopped">
+  exchanges: Pick<Flights.Options, "issuer" | "withFlightTimeout">
 ) =>
   Effect.gen(function*() {
     const store = yield* TokenStore.make
@@ -58,7 +59,8 @@ export const fromSettings = (
     const run = yield* Background.make
     yield* warnAboutSecondLayer(settings)
     const issuer = yield* Issuer.make(settings)
-    return yield* fromIssuer(settings, run, { issuer, flightTimeout: settings.tokenTimeout })
+    const withFlightTimeout = withTimeoutRepeatingIfStopped(settings.tokenTimeout)
+    return yield* fromIssuer(settings, run, { issuer, withFlightTimeout })
   })
 
 /** Builds what `NutritionAdvisor.layerShared` provides. */
@@ -68,9 +70,6 @@ export const fromSharedSettings = (
   Effect.gen(function*() {
     const run = yield* Background.make
     const issuer = yield* SharedIssuer.make(yield* Issuer.make(settings), settings)
-    return yield* fromIssuer(settings, run, {
-      issuer,
-      flightTimeout: SharedIssuer.flightTimeoutOf(settings),
-      issuerRepeatsIfStopped: true
-    })
+    const withFlightTimeout = withTimeoutExtendingIfStopped(SharedIssuer.flightTimeoutOf(settings))
+    return yield* fromIssuer(settings, run, { issuer, withFlightTimeout })
   })

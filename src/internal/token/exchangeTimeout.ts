@@ -11,17 +11,20 @@ const exchangeTimedOut = () => timedOut("token")
 /** If a timer fires later than this, in milliseconds, its process was stopped: by SIGSTOP, or as a function between two calls. */
 const stoppedAfter = 2_000
 
+/** Fails with TransportError "Timeout" if an effect takes too long. */
+export type WithTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TransportError, R>
+
 /**
  * Limits the time of an exchange, or of a read of the store, to a number of milliseconds. If the process was stopped in the meantime, the
  * connections of the effect are probably dead, so it is repeated once. The second run starts only after the first one has ended, so that
  * the two never overlap.
  */
-export const withTimeoutRepeatingIfStopped = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+export const withTimeoutRepeatingIfStopped = (millis: number): WithTimeout => (effect) =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const ended = yield* Deferred.make<null>()
     const latest = monotonicMillis(clock) + millis + stoppedAfter
-    const wasStopped = (error: E | TransportError) =>
+    const wasStopped = (error: unknown) =>
       Predicate.isTagged(error, "TransportError") && monotonicMillis(clock) > latest
     const first = Effect.ensuring(effect, Deferred.succeed(ended, null))
     const second = Effect.zipRight(Deferred.await(ended), Effect.delay(effect, "100 millis"))
@@ -36,7 +39,7 @@ export const withTimeoutRepeatingIfStopped = (millis: number) => <A, E, R>(effec
  * Limits the time of an effect to a number of milliseconds, and gives it the whole time once more if the process was stopped. This is for
  * an issuer that repeats its own exchange: only that issuer knows when the first exchange has ended.
  */
-export const withTimeoutExtendingIfStopped = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) => {
+export const withTimeoutExtendingIfStopped = (millis: number): WithTimeout => (effect) => {
   const timer = Effect.gen(function*() {
     const latest = (yield* currentMonotonicMillis) + millis + stoppedAfter
     yield* Effect.sleep(millis)

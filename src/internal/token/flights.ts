@@ -15,7 +15,7 @@ import type { RunInBackground } from "../runtime/background.js"
 import { momentOf } from "../runtime/clock.js"
 import { onClose } from "../runtime/onClose.js"
 import { withTimeout } from "../runtime/withTimeout.js"
-import { withTimeoutExtendingIfStopped, withTimeoutRepeatingIfStopped } from "./exchangeTimeout.js"
+import type { WithTimeout } from "./exchangeTimeout.js"
 import * as Replace from "./replaceToken.js"
 import * as Report from "./report.js"
 import * as State from "./state.js"
@@ -26,13 +26,8 @@ interface Flight extends Replace.Exchange {
 }
 
 export interface Options extends Replace.Options {
-  /** The timeout of a flight, in milliseconds. */
-  readonly flightTimeout: number
-  /**
-   * Whether the issuer itself repeats an exchange during which the process was stopped. The flight then extends its timeout. Otherwise, it
-   * repeats the exchange.
-   */
-  readonly issuerRepeatsIfStopped?: boolean
+  /** Limits the time of an exchange. */
+  readonly withFlightTimeout: WithTimeout
   readonly run: RunInBackground
 }
 
@@ -73,8 +68,7 @@ const makeFlight = (request: ExchangeRequest): Flight => ({
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
 export const make = (options: Options) =>
   Effect.gen(function*() {
-    const { flightTimeout, issuerRepeatsIfStopped = false, policy, run } = options
-    const withFlightTimeout = issuerRepeatsIfStopped ? withTimeoutExtendingIfStopped : withTimeoutRepeatingIfStopped
+    const { policy, run, withFlightTimeout } = options
     const clock = yield* Effect.clock
     let state: State.State<Flight> = State.initial
 
@@ -107,7 +101,7 @@ export const make = (options: Options) =>
       Effect.uninterruptibleMask((restore) => {
         const putBack = withTimeout(Replace.putBack(options, flight), longestPutBack, () => "Timeout" as const)
         return Replace.replaceToken(options, flight).pipe(
-          withFlightTimeout(flightTimeout),
+          withFlightTimeout,
           restore,
           Effect.matchCauseEffect({
             onFailure: (cause) => Effect.zipRight(Effect.exit(restore(putBack)), fail(flight, cause)),
