@@ -50,13 +50,15 @@ const parseOne = <Value, Options>(
   return check(field, [!declaration.isRequired, "is not set"])
 }
 
-/** Adds the defaults, and checks and converts the declared options. Fails with the first rule that an option breaks. */
-export const parseKnown = <Options extends object, Table extends Partial<Declarations<Options>>>(
+/** Adds the defaults, and checks and converts the options. Fails with the first problem, such as an option that isn't in `known`. */
+export const parse = <Options extends object, Table extends Partial<Declarations<Options>>>(
   declarations: Table,
   options: Options,
-  prefix = ""
+  prefix = "",
+  known: object = declarations
 ): Checked<Parsed<Table>> =>
   Either.gen(function*() {
+    yield* rejectUnknown(options, known, prefix)
     const table = declarations as Readonly<Record<string, Declaration<unknown, Options>>>
     const given = options as Readonly<Record<string, unknown>>
     const parsed: Record<string, unknown> = {}
@@ -65,7 +67,3 @@ export const parseKnown = <Options extends object, Table extends Partial<Declara
     }
     return parsed as Parsed<Table>
   })
-
-/** Like `parseKnown`, and rejects options that are not declared. */
-export const parse: typeof parseKnown = (declarations, options, prefix) =>
-  Either.flatMap(rejectUnknown(options, declarations, prefix), () => parseKnown(declarations, options, prefix))

@@ -7,7 +7,7 @@ import type { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../../RefreshPolicy.js"
 import * as Url from "../http/url.js"
 import { check, type Checked, checkValue, parseCount, parseMillis } from "../options/check.js"
-import { type Declarations, parse, type Parsed, parseKnown, rejectUnknown } from "../options/declarations.js"
+import { type Declarations, parse, type Parsed } from "../options/declarations.js"
 import * as Environment from "../options/environment.js"
 import { redactedText } from "../options/redacted.js"
 import { parseBaseUrl } from "./baseUrl.js"
@@ -184,8 +184,7 @@ export type ClientSettings = Parsed<typeof clientDeclarations>
 export type SharedClientSettings = Parsed<typeof sharedClientDeclarations>
 
 /** Parses the options of one part. Each part of a custom composition accepts the options of the whole client. */
-const parsePart: typeof parseKnown = (declarations, options) =>
-  Either.flatMap(rejectUnknown(options, sharedClientDeclarations), () => parseKnown(declarations, options))
+const parsePart: typeof parse = (declarations, options) => parse(declarations, options, "", sharedClientDeclarations)
 
 const withLongEnoughLease = <S extends SharingSettings>(settings: S) => {
   const { cacheTimeout, lease, tokenTimeout } = settings
