@@ -13,8 +13,8 @@ import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest, isNutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { CallLimits } from "../../promise/Client.js"
-import type { DataOperation } from "../errors/dataOperation.js"
 import { aborted, closed, timedOut } from "../errors/transportErrors.js"
+import type { DataOperation } from "../request/runner.js"
 import { asConfigurationError } from "./configError.js"
 
 type Signal = CallLimits["signal"]

@@ -1,6 +1,5 @@
 import * as Exit from "effect/Exit"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
-import type { DataOperation } from "../errors/dataOperation.js"
 import { requestReasons } from "../errors/forbidden.js"
 import {
   counter,
@@ -11,6 +10,7 @@ import {
   histogram,
   oncePerProcess
 } from "../telemetry/metrics.js"
+import type { DataOperation } from "./runner.js"
 
 const rejectionOutcomes = [...requestReasons, "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"] as const
 
