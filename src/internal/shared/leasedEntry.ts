@@ -9,17 +9,6 @@ import type { SharingSettings } from "../settings/settings.js"
 import { cacheFailures } from "./metrics.js"
 import type { Seal } from "./seal.js"
 
-/** The entry of a license key in the cache, and the lease on it, for one acquisition of a token. */
-export interface LeasedEntry {
-  /** Reads the token, with the times that its publisher gave it. */
-  readonly read: Effect.Effect<Option.Option<AccessToken>, SharedTokenCacheError>
-  /** Takes the lease if it is free, and returns whether it did. */
-  readonly take: Effect.Effect<boolean, SharedTokenCacheError>
-  readonly release: Effect.Effect<void>
-  /** Publishes the token before it releases the lease, so that the next holder of the lease finds the token. */
-  readonly publishAndRelease: (token: AccessToken) => Effect.Effect<void>
-}
-
 export const countFailure = ({ reason }: SharedTokenCacheError) => Effect.sync(() => cacheFailures.count(reason))
 
 export const reportFailure = (error: SharedTokenCacheError) =>
@@ -29,15 +18,15 @@ export const reportFailure = (error: SharedTokenCacheError) =>
   )
 
 /**
- * Creates the entry for one acquisition, which takes the lease under its own name. Work that continues after the token was returned runs
- * in `scope`.
+ * Reads and writes the entry of a license key in the cache, and takes the lease on it under a name of its own: one for each acquisition of a
+ * token. Work that continues after the token was returned runs in `scope`.
  */
 export const make = (
   cache: Service,
   { cacheTimeout, lease }: SharingSettings,
   scope: Scope.Scope,
   { decrypt, encrypt, name }: Seal
-): LeasedEntry => {
+) => {
   const withinCacheTimeout = <A>(call: Effect.Effect<A, SharedTokenCacheError>) =>
     withTimeout(call, cacheTimeout, () => new SharedTokenCacheError({ reason: "Timeout" }))
   const owner = globalThis.crypto.randomUUID()
@@ -57,6 +46,7 @@ export const make = (
   const endLease = Effect.suspend(() => cache.release(name, owner))
 
   return {
+    /** Reads the token, with the times that its publisher gave it. */
     read: Effect.suspend(() => withinCacheTimeout(cache.read(name))).pipe(
       Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: decrypt })),
       Effect.map((token) => {
@@ -64,14 +54,19 @@ export const make = (
         return token
       })
     ),
-    // If the call fails, the cache may have granted the lease anyway, so the lease is released in the background.
+    /**
+     * Takes the lease if it is free, and returns whether it did. If the call fails, the cache may have granted the lease anyway, so it is
+     * released in the background.
+     */
     take: Effect.tapError(
       Effect.suspend(() => withinCacheTimeout(cache.lease(name, owner, lease))),
       () => Effect.forkIn(Effect.ignore(withinCacheTimeout(endLease)), scope)
     ),
     release: Effect.catchAll(withinCacheTimeout(endLease), reportFailure),
-    // Both calls share one timeout.
-    publishAndRelease: (token) =>
+    /**
+     * Publishes the token before it releases the lease, so that the next holder of the lease finds the token. Both calls share one timeout.
+     */
+    publishAndRelease: (token: AccessToken) =>
       write(token).pipe(
         Effect.catchAll(reportFailure),
         Effect.zipRight(endLease),
@@ -80,3 +75,5 @@ export const make = (
       )
   }
 }
+
+export type LeasedEntry = ReturnType<typeof make>
