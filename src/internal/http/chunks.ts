@@ -1,7 +1,4 @@
-/**
- * Reads the bodies of fetch, of Node and of packages. They are recognized by their methods, because `instanceof` fails for objects of
- * another realm, of a package such as undici or node-fetch, or in a Proxy.
- */
+/** Reads the bodies of fetch, of Node and of packages such as undici or node-fetch. */
 import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
 import { BodyBytes } from "./bodyBytes.js"
