@@ -34,12 +34,10 @@ export interface Options {
   readonly maxWait?: Duration.DurationInput | undefined
 }
 
-type Rate = NonNullable<Options["rate"]>
-
 const rateDeclarations = {
   limit: { isRequired: true, parse: parseCount },
   interval: { isRequired: true, parse: parseMillis }
-} satisfies Declarations<Rate>
+} satisfies Declarations<NonNullable<Options["rate"]>>
 
 /** @internal */
 export const declarations = {

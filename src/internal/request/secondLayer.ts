@@ -14,16 +14,11 @@ const isSimulated = ({ baseUrl }: Settings.ExchangeSettings) => baseUrl.origin.e
 const hashOf = (settings: Settings.ExchangeSettings) =>
   Hash.combine(Hash.hash(settings.licenseKey))(Hash.array(Settings.tokenIdentityOf(settings)))
 
-interface OpenLayers {
-  count: number
-  hasWarned: boolean
-}
-
 /**
  * The layers that are open for the same settings. Only a count of the whole process can see a second layer that another part of the program
  * has built: the two share no scope and no context.
  */
-const open = new Map<number, OpenLayers>()
+const open = new Map<number, { count: number; hasWarned: boolean }>()
 
 /** Logs a warning if a second layer is open for the same key, for example because a service builds the layer for each call. */
 export const warnAboutSecondLayer = (settings: Settings.ExchangeSettings): Effect.Effect<void, never, Scope.Scope> => {

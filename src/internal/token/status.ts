@@ -12,14 +12,9 @@ export interface TokenStatus {
   readonly lastFailure: Option.Option<Failure>
 }
 
-interface Current {
-  readonly token: AccessToken.AccessToken
-  readonly state: AccessToken.State
-}
-
 /** Returns a new status each time, because a caller may change it. */
 export const tokenStatusOf = (
-  current: Option.Option<Current>,
+  current: Option.Option<{ readonly token: AccessToken.AccessToken; readonly state: AccessToken.State }>,
   lastFailure: TokenStatus["lastFailure"]
 ): TokenStatus => ({
   state: Option.match(current, { onNone: () => "none", onSome: ({ state }) => state }),
