@@ -1,7 +1,6 @@
-import type { HttpClientError } from "@effect/platform"
-import { HttpClient } from "@effect/platform"
+import { HttpClient, HttpClientError, type HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Metric } from "effect"
+import { Effect, Fiber, Layer, Metric } from "effect"
 import { AccessToken, NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { testLive } from "../support/doubles/arranged.js"
 import { providerOf } from "../support/doubles/providerOf.js"
@@ -38,6 +37,22 @@ testLive.each<readonly [string, (error: Error) => Effect.Effect<never, HttpClien
   ["interrupts itself and dies", (error) => Effect.ensuring(Effect.interrupt, Effect.die(error))]
 ])("secrets: no output contains one if a custom HttpClient %s", function*([, fails]) {
   const client = HttpClient.make((request) => fails(Object.assign(new Error(JSON.stringify(request)), { request })))
+  const seen = yield* leaksOf({ title: "", end: "" }, Layer.succeed(HttpClient.HttpClient, client))
+  expect(seen).toEqual({ end: "TransportError Connection", leaks: {}, elsewhere: [] })
+})
+
+/** The error of a client, whose message contains the URL. */
+const unsent = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
+
+testLive.each<readonly [string, (client: HttpClient.HttpClient) => HttpClient.HttpClient]>([
+  [
+    "sends in another fiber",
+    HttpClient.transformResponse((sending) => Effect.flatMap(Effect.fork(sending), Fiber.join))
+  ],
+  ["fails before it sends", HttpClient.mapRequestEffect(unsent)]
+])("secrets: no output contains one if a wrapper of a failing HttpClient %s", function*([, wrap]) {
+  const client = wrap(HttpClient.make(unsent))
   const seen = yield* leaksOf({ title: "", end: "" }, Layer.succeed(HttpClient.HttpClient, client))
   expect(seen).toEqual({ end: "TransportError Connection", leaks: {}, elsewhere: [] })
 })

@@ -99,15 +99,14 @@ const readResponse = (
     ...buffered
   }))
 
+/** Turns off the log line that Effect writes if a fiber fails, also in the fibers of wrappers: the error of a client contains the request. */
+const disableErrorLog = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())
+
 /**
- * Turns off the platform's spans (they record the whole URL), the trace headers of requests, and the log line that Effect writes if a fiber
- * of the body's stream fails. Like `fetchSettings`, it applies just before sending: a wrapper such as `withTracerDisabledWhen` would
- * overrule an earlier setting.
+ * Turns off the platform's spans, because they record the whole URL, and the trace headers of requests. Like `fetchSettings`, it applies just
+ * before sending: a wrapper such as `withTracerDisabledWhen` would overrule an earlier setting.
  */
-const disableTelemetry = Effect.zipRight(
-  FiberRef.set(FiberRef.currentTracerEnabled, false),
-  FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())
-)
+const disableTracing = FiberRef.set(FiberRef.currentTracerEnabled, false)
 
 /** Settings for the fetch client. They apply just before sending, and keep the caller's RequestInit and Fetch. */
 const fetchSettings = (fetchCall: FetchCall) =>
@@ -135,8 +134,9 @@ export const dispatchThrough =
       fetchCall.cancel()
     }
     const fetchCall = new FetchCall(receiver, abort)
-    const client = HttpClient.tapRequest(httpClient, () => Effect.zipRight(disableTelemetry, fetchSettings(fetchCall)))
-    const received = client.execute(requestOf(request, () => receiver.onBodyFailure())).pipe(
+    const client = HttpClient.tapRequest(httpClient, () => Effect.zipRight(disableTracing, fetchSettings(fetchCall)))
+    const received = disableErrorLog.pipe(
+      Effect.flatMap(() => client.execute(requestOf(request, () => receiver.onBodyFailure()))),
       Effect.catchIf(isStatusError, ({ response }) => Effect.succeed(response)),
       Effect.flatMap((response) => {
         fetchCall.status = response.status

@@ -1,13 +1,13 @@
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 
-const disableTelemetry = Effect.withFiber((fiber) => {
-  const changed = fiber.context.pipe(
-    Context.add(Tracer.DisablePropagation, true),
-    Context.add(References.UnhandledLogLevel, undefined)
-  )
-  return Effect.sync(() => fiber.setContext(changed))
-})
+const disableErrorLog = Effect.withFiber((fiber) =>
+  Effect.sync(() => fiber.setContext(Context.add(fiber.context, References.UnhandledLogLevel, undefined)))
+)
+
+const disableTracing = Effect.withFiber((fiber) =>
+  Effect.sync(() => fiber.setContext(Context.add(fiber.context, Tracer.DisablePropagation, true)))
+)
 
 const fetchSettings = (fetchCall: FetchCall) =>
   Effect.withFiber((fiber) => {
