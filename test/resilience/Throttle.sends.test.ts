@@ -1,10 +1,18 @@
 /** Throttle around the real client and the simulator, which sees when each request arrives. */
 import { expect } from "@effect/vitest"
 import { Effect, Exit, type Fiber, Layer, TestClock } from "effect"
-import { NutritionAdvisor, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
+import {
+  NutritionAdvisor,
+  RequestRetry,
+  SearchCache,
+  Throttle,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
-import { advisor } from "../support/doubles/simulatedAdvisor.js"
+import { advisor, settings } from "../support/doubles/simulatedAdvisor.js"
 
 const rate = { limit: 20, interval: 1_000 }
 
@@ -26,6 +34,8 @@ const succeeded = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>) 
   fibers.filter((fiber) => Exit.isSuccess(fiber.unsafePoll() ?? Exit.fail("waits"))).length
 
 const search = (index: number) => Effect.fork(NutritionAdvisor.search(`food ${index}`))
+
+const forty = Effect.forEach(Array.from({ length: 40 }, (_, index) => index), search)
 
 /** Searches that start 25 ms apart. */
 const searches = (count: number) =>
@@ -65,7 +75,7 @@ test("Throttle: requests that wait for a token are sent in the order of their ca
 
 test("Throttle: a request that waits for a new token after its turn takes another turn", function*(simulator) {
   yield* simulator.setLatency("token", 900)
-  const fibers = yield* Effect.forEach(Array.from({ length: 40 }, (_, index) => index), search)
+  const fibers = yield* forty
   yield* pass(1_000)
   yield* simulator.revoke
   yield* pass(4_000)
@@ -73,6 +83,41 @@ test("Throttle: a request that waits for a new token after its turn takes anothe
   expect(succeeded(fibers)).toBe(40)
   expect(most(times)).toBeLessThanOrEqual(rate.limit)
 })
+
+test(
+  "Throttle: a request that finds another token after its turn, without waiting, keeps this turn",
+  function*(simulator) {
+    yield* simulator.setLatency("token", 900)
+    const fibers = yield* forty
+    yield* pass(1_000)
+    yield* simulator.setLatency("token", 0)
+    yield* simulator.revoke
+    yield* pass(2_000)
+    expect(succeeded(fibers)).toBe(40)
+    expect(yield* simulator.counters).toMatchObject({ exchanges: 2, rejections: 1 })
+  }
+)
+
+/** A store outside of the process. */
+const slowStore = Layer.effect(
+  TokenStore.TokenStore,
+  Effect.map(TokenStore.make, (store) => ({ ...store, current: Effect.delay(store.current, 5) }))
+)
+
+test(
+  "Throttle over a slow TokenStore: a request whose token is the same after its turn keeps this turn",
+  function*() {
+    const fibers = yield* forty
+    yield* pass(2_500)
+    expect(succeeded(fibers)).toBe(40)
+  },
+  throttle().pipe(
+    Layer.provide(NutritionAdvisor.layerWithoutTokens(settings)),
+    Layer.provideMerge(TokenProvider.layer()),
+    Layer.provide([TokenIssuer.layer(settings), slowStore]),
+    Layer.provideMerge(Simulator.layerHttpClient())
+  )
+)
 
 test("Throttle: a request whose token expires during a hold is sent with a new token", function*(simulator) {
   yield* simulator.setTokenLifetime(600)
