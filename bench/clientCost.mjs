@@ -59,26 +59,34 @@ const cpuOf = async (work) => {
   return cpuTime() - before
 }
 
-const clients = 1_000
+const turns = 5
+const clientsPerTurn = 200
+const searchesPerTurn = 1_000
 
-const warmSearches = 5_000
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
 
-await open(clients)
+await open(turns * clientsPerTurn)
 const before = await usedHeap()
-const opening = await cpuOf(() => open(clients))
+const opening = []
+const searching = []
+for (let turn = 0; turn < turns; turn++) {
+  opening.push(await cpuOf(() => open(clientsPerTurn)))
+  searching.push(
+    await cpuOf(async () => {
+      for (let index = 0; index < searchesPerTurn; index++) await searches[0]()
+    })
+  )
+}
 const kept = await usedHeap() - before
-const searching = await cpuOf(async () => {
-  for (let index = 0; index < warmSearches; index++) await searches[0]()
-})
 if (Number(idleMillis) > 0) {
   await usedHeap()
   await sleep(90_000)
 }
 const idling = await cpuOf(() => sleep(Number(idleMillis)))
 console.log(JSON.stringify({
-  bytes: kept / clients,
-  opening: opening / clients,
-  search: searching / warmSearches,
+  bytes: kept / (turns * clientsPerTurn),
+  opening: median(opening) / clientsPerTurn,
+  search: median(searching) / searchesPerTurn,
   idleShare: idling / 1_000 / Number(idleMillis)
 }))
 await Effect.runPromise(Scope.close(scope, Exit.void))
