@@ -1,5 +1,5 @@
 /** Parses the options that name a header, and those that are the value of one. */
-import { connectionHeaders, isAsciiHeaderValue, isHeaderName } from "../http/header.js"
+import { isAsciiHeaderValue, isHeaderName } from "../http/header.js"
 import { type Checked, checkValue } from "../options/check.js"
 
 export const parseHeaderValue = (value: string, field: string): Checked<string> => {
@@ -11,24 +11,12 @@ const carriesSecrets = (name: string) =>
   /^((proxy-)?(authenticate|authentication-info|authorization)|(set-)?cookie2?|dpop|www-authenticate)$/.test(name) ||
   /^(.*-)?(api-?key|(access|auth|private|security)-token|authorization|client-secret|subscription-key)$/.test(name)
 
-const secretHeaderRule = "names a header that carries secrets"
-
-/** Checks for a header that belongs to the connection or the body, or that the client sets on each request. */
-const isReserved = (name: string) =>
-  connectionHeaders.includes(name) || /^(accept(-.*)?|content-.*|date|user-agent|via)$/.test(name)
-
 export const defaultServiceIdHeader = "Service-ID"
 
 /** Returns the name in lower case, as in the headers of an HttpClient request. */
 export const parseServiceIdHeader = (given: string, field: string): Checked<string> => {
   const name = given.toLowerCase()
-  return checkValue(
-    name,
-    field,
-    [isHeaderName(name), "is not a valid HTTP header name"],
-    [!carriesSecrets(name), secretHeaderRule],
-    [!isReserved(name), "names a header that the HTTP client sets itself"]
-  )
+  return checkValue(name, field, [isHeaderName(name), "is not a valid HTTP header name"])
 }
 
 export const parseObserveHeaders = (
@@ -42,6 +30,6 @@ export const parseObserveHeaders = (
     names,
     field,
     [names.every(isHeaderName), "contains an invalid header name"],
-    [!names.some((name) => carriesSecrets(name) || name === idHeader), secretHeaderRule]
+    [!names.some((name) => carriesSecrets(name) || name === idHeader), "names a header that carries secrets"]
   )
 }
