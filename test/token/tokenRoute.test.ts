@@ -54,10 +54,11 @@ describe.each(tokenRoutes)("token route $name", (route) => {
   })
 
   it.each([
-    ["under Destination", /sent only in the ([^.|]+) of the token exchange/],
-    ["in its table", /\| license key \| ([^|]+) of the token exchange \|/]
-  ])("SECURITY.md says %s in which part of its exchange the license key is", (_, sentence) => {
-    const [, parts] = sentence.exec(read("SECURITY.md").replaceAll("\n", " ")) ?? []
+    ["SECURITY.md", "under Destination", /sent only in the ([^.|]+) of the token exchange/],
+    ["SECURITY.md", "in its table", /\| license key \| ([^|]+) of the token exchange \|/],
+    ["docs/telemetry.md", "about agents", /The ([^.|]+) of a token call contains the license key/]
+  ])("%s says %s in which part of its exchange the license key is", (page, _, sentence) => {
+    const [, parts] = sentence.exec(read(page).replaceAll("\n", " ")) ?? []
     const texts = { path, body, header: Object.values(headers).join() }
     const [part] = Object.entries(texts).filter(([, text]) => text.includes("{key}")).map(([name]) => name)
     expect(parts?.split(/\W+/)).toContain(part)

@@ -11,7 +11,7 @@ import { type Declarations, parse, type Parsed } from "../options/declarations.j
 import * as Environment from "../options/environment.js"
 import { redactedText } from "../options/redacted.js"
 import { parseBaseUrl } from "./baseUrl.js"
-import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseServiceIdHeader } from "./headers.js"
+import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseServiceIdHeader } from "./headerOptions.js"
 import { isPlaceholder, nothingAround, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
@@ -110,6 +110,7 @@ const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: st
     return id
   })
 
+/** Returns the path of the route. */
 const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>, field: string): Checked<string> => {
   if (Object.hasOwn(tokenRoutes, route)) return Either.right(tokenRoutes[route as keyof typeof tokenRoutes])
   const segments = route.split("/").slice(1, -1)
