@@ -14,8 +14,10 @@ const key = (text: string): Partial<Options> => ({ licenseKey: Redacted.make(tex
 
 const url = (baseUrl: string): Partial<Options> => ({ baseUrl })
 
-/** What a platform leaves if it does not know a secret, or does not replace references: one for each expression of `placeholder.ts`. */
-const references = [
+/** What people write into examples, and what a platform leaves of a reference: one for each expression of `placeholder.ts`. */
+const placeholders = [
+  ...["null", "[object Object]", "<your key>", "<key>", "{key}", "${KEY}", "your-license-key", "change-me"],
+  ...["demo-••••", "demo-…"],
   "#{LICENSE_KEY}#",
   "<license key>",
   "$NUTRITION_ADVISOR_LICENSE_KEY",
@@ -44,55 +46,54 @@ const references = [
   "/run/secrets/license-key"
 ]
 
-/** A field, the rule that some of its values break, and options with each of these values. */
+/** A field, a rule, and options that break it. */
 type Refusal = readonly [field: string, rule: RegExp, all: ReadonlyArray<Partial<Options>>]
 
+/** Each value breaks the rule by itself, and the others together with a second option. */
 const refused = <Field extends keyof Options>(
   field: Field,
   rule: RegExp,
-  values: ReadonlyArray<Options[Field]>
-): Refusal => [field, rule, values.map((value) => ({ [field]: value }))]
+  values: ReadonlyArray<Options[Field]>,
+  ...others: ReadonlyArray<Partial<Options>>
+): Refusal => [field, rule, [...values.map((value) => ({ [field]: value })), ...others]]
 
 const refusedKeys = (rule: RegExp, ...keys: ReadonlyArray<string>) =>
   refused("licenseKey", rule, keys.map((key) => Redacted.make(key)))
 
+const insecure = ["ftp://a", "http://a", "http://localhost.a", "http://127.0.0.1.a", "http://[::2]"]
+
+const secretHeaders = [
+  ..."Authorization PROXY-authorization Cookie set-cookie Set-Cookie2 WWW-Authenticate".split(" "),
+  ..."Authentication-Info X-Api-Key Api-Key X-Auth-Token X-Access-Token Service-ID".split(" "),
+  ...headersWithKey
+]
+
+/** One row for each rule of a field. */
 const refusals: ReadonlyArray<Refusal> = [
   refused("baseUrl", /absolute URL/, ["", "a.example", "//a.example", "https://a .example"]),
-  refused("baseUrl", /https/, ["ftp://a.example", "http://a.example", "http://localhost.example", "http://[::2]"]),
-  refused("baseUrl", /https/, ["http://127.0.0.1.example"]),
-  ["baseUrl", /https/, [{ ...url("http://a.example"), allowInsecureHttp: "false" as never }]],
+  refused("baseUrl", /https/, insecure, { ...url("http://a"), allowInsecureHttp: "false" as never }),
   refused("baseUrl", /white space/, [" https://a.example", "https://a.example\n"]),
   refused("baseUrl", /is quoted/, ["\"https://a.example\"", "'https://a.example'"]),
   refused("baseUrl", /user name/, ["https://user@a.example", "https://user:word@a.example"]),
   refused("baseUrl", /query/, ["https://a.example?a=1", "https://a.example/#part"]),
   refused("baseUrl", /is not set/, [undefined as never, "undefined"]),
-  refused("baseUrl", /placeholder/, ["${BASE_URL}", "https://${HOST}/v2", "{{ .Values.url }}", "$(BASE_URL)"]),
-  refused("baseUrl", /placeholder/, ["https://#{HOST}#"]),
+  refused("baseUrl", /placeholder/, ["${URL}", "https://${HOST}/v2", "{{ .url }}", "$(BASE_URL)", "https://#{HOST}#"]),
   refusedKeys(/is JSON/, "{\"license-key\":\"k\"}", "{ \"key\": 1 }"),
   refusedKeys(/comment/, "demo-key # mine", "demo-key #", "\"demo-key\""),
   refusedKeys(/blank/, "", " ", "\t"),
   refusedKeys(/white space/, " key-1", "key-1 ", "key\n", "\u200bkey-1"),
   refusedKeys(/a URL path segment/, "a\u0000b", "a\r\nb", "\ud800", "key\udc00", ".", "..", "%2e", ".%2e"),
   refused("licenseKey", /must be a Redacted/, ["demo-key" as never]),
-  refused("licenseKey", /is not set/, [undefined as never, Redacted.make(undefined as never)]),
-  refusedKeys(/is not set/, "undefined"),
-  refusedKeys(/placeholder/, "null", "[object Object]", "<your key>", "<key>", "{key}", "${KEY}", "your-license-key"),
-  refusedKeys(/placeholder/, "change-me", "demo-••••", "demo-…"),
-  refusedKeys(/placeholder/, ...references),
+  refused("licenseKey", /is not set/, [undefined, Redacted.make(undefined), Redacted.make("undefined")] as never),
+  refusedKeys(/placeholder/, ...placeholders),
   refused("serviceId", /placeholder/, ["${ID}", "<id>", "op://shop/nutrition/id", "$(ID)"]),
   refused("serviceId", /ASCII/, ["", "a\r\nb", "é"]),
   refused("userAgent", /ASCII/, ["", " ", "shop\r\nx: y", "shop/2\n", "shöp", "shop\u0000"]),
   refused("serviceIdHeader", /header name/, ["", "a b", "é"]),
-  refused(
-    "observeHeaders",
-    /secrets/,
-    [
-      ..."Authorization PROXY-authorization Cookie set-cookie Set-Cookie2 WWW-Authenticate".split(" "),
-      ..."Authentication-Info X-Api-Key Api-Key X-Auth-Token X-Access-Token Service-ID".split(" "),
-      ...headersWithKey
-    ].map((name) => ["x-request-id", name])
-  ),
-  ["observeHeaders", /secrets/, [{ observeHeaders: ["x-customer"], serviceIdHeader: "X-Customer" }]],
+  refused("observeHeaders", /secrets/, secretHeaders.map((name) => ["x-request-id", name]), {
+    observeHeaders: ["x-customer"],
+    serviceIdHeader: "X-Customer"
+  }),
   refused("observeHeaders", /header name/, [["a b"], [""]]),
   refused("tokenRoute", /\{key\}/, [
     ..."/v2/own /v2/../{key} //a.example/{key} /v2/own?key={key} toString".split(" ") as Array<`/${string}{key}`>,
