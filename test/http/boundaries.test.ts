@@ -25,6 +25,8 @@ const namesOf = (requests: ReadonlyArray<LocalService.Received>) =>
 const traceHeaders = (requests: ReadonlyArray<LocalService.Received>) =>
   namesOf(requests).flat().filter((name) => /^(traceparent|tracestate|baggage|b3|x-b3-.+)$/.test(name))
 
+const traced = (client: HttpClient.HttpClient) => HttpClient.withTracerDisabledWhen(client, () => false)
+
 describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
   testLive("the client adds no headers other than the two token headers and the User-Agent", function*() {
     const [service, bare] = [yield* serve(), yield* serve()]
@@ -41,13 +43,8 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
 
   testLive("a caller's span is not propagated to the service", function*() {
     const service = yield* serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
-    const traced = Layer.project(
-      layer,
-      HttpClient.HttpClient,
-      HttpClient.HttpClient,
-      (client) => HttpClient.withTracerDisabledWhen(client, () => false)
-    )
-    const { httpClient, search } = yield* advisorAt(service, traced)
+    const client = Layer.project(layer, HttpClient.HttpClient, HttpClient.HttpClient, traced)
+    const { httpClient, search } = yield* advisorAt(service, client)
     yield* Effect.withSpan(Effect.zipRight(search("apple"), httpClient.get("/v2/plan")), "menu")
     expect(traceHeaders(service.received)).toEqual([])
     yield* HttpClient.get(`${service.origin}/v2/x`).pipe(Effect.withSpan("menu"), Effect.provide(layer))
@@ -68,19 +65,30 @@ testLive("a client that wraps an UndiciClient receives every request", function*
   expect(service.received.map(({ headers }) => headers["service-id"])).toEqual(["kept back", "kept back"])
 })
 
-const traced = (client: HttpClient.HttpClient) => HttpClient.withTracerDisabledWhen(client, () => false)
+type Wrap = (client: HttpClient.HttpClient) => HttpClient.HttpClient
 
-testLive.each<readonly [string, (client: HttpClient.HttpClient) => HttpClient.HttpClient]>([
+const tracing: ReadonlyArray<readonly [name: string, wrap: Wrap]> = [
   ["has withTracerDisabledWhen", traced],
   ["has withTracerDisabledWhen and another wrapper", (client) => HttpClient.transform(traced(client), identity)],
   ["passes requests to one that has withTracerDisabledWhen", (client) => HttpClient.make(traced(client).execute)]
-])("no output contains a secret, and no trace header is sent, if the HttpClient %s", function*([, wrap]) {
-  const propagating = (client: HttpClient.HttpClient) => wrap(HttpClient.withTracerPropagation(client, true))
-  const layer = Layer.project(FetchHttpClient.layer, HttpClient.HttpClient, HttpClient.HttpClient, propagating)
-  const seen = yield* leaksOf({ title: "", end: "Success" }, layer)
+]
+
+const propagating = (wrap: Wrap) =>
+  Layer.project(
+    FetchHttpClient.layer,
+    HttpClient.HttpClient,
+    HttpClient.HttpClient,
+    (client) => wrap(HttpClient.withTracerPropagation(client, true))
+  )
+
+testLive.each(tracing)("no output contains a secret if the HttpClient %s", function*([, wrap]) {
+  const seen = yield* leaksOf({ title: "", end: "Success" }, propagating(wrap))
   expect(seen).toEqual({ end: "Success", leaks: {}, elsewhere: [] })
+})
+
+testLive.each(tracing)("no trace header is sent if the HttpClient %s", function*([, wrap]) {
   const service = yield* serve()
-  const { search } = yield* advisorAt(service, layer)
+  const { search } = yield* advisorAt(service, propagating(wrap))
   yield* Effect.withSpan(search("apple"), "menu")
   expect(traceHeaders(service.received)).toEqual([])
 })
