@@ -42,10 +42,4 @@ RedisServer.describeWithRedis("replicas on Redis", () => {
       yield* expectOneExchange(revocationCost)
     }
   )
-
-  withSimulator("a replica that starts later costs no exchange", function*() {
-    const redis = yield* RedisServer.make()
-    const searched = Effect.scoped(Effect.flatMap(replicaOn(redis), ({ search }) => search))
-    expect([yield* cost(searched), yield* cost(searched)]).toEqual([1, 0])
-  })
 })
