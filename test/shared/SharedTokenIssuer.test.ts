@@ -183,7 +183,7 @@ describe("sharing: lease", () => {
 
   test("the cache is read again after the lease, which can save an exchange", function*({ cache, issuer }) {
     const [peer, late] = yield* Effect.all([replica(), replica()])
-    yield* cache.behaveNext("lease", Cache.comesAfter(missing(peer)))
+    yield* cache.behaveNext("lease", (call) => Effect.zipRight(Effect.orDie(missing(peer)), call))
     expect([yield* valueFrom(late), yield* issuer.calls, yield* isFree]).toEqual([Issuer.secretOf(1), 1, true])
   })
 
@@ -210,7 +210,7 @@ describe("sharing: lease", () => {
   })
 
   test("a replica that is interrupted before the response to its lease releases it", function*({ cache }) {
-    yield* cache.behaveNext("lease", Cache.respondsLate(300))
+    yield* cache.behaveNext("lease", Effect.zipLeft(Effect.sleep(300)))
     const here = yield* Effect.fork(Effect.flatMap(replica(), missing))
     yield* Cache.pass(100)
     const interrupting = yield* Effect.fork(Fiber.interrupt(here))
@@ -220,7 +220,7 @@ describe("sharing: lease", () => {
   })
 
   test("the lease is released if the cache granted it but the response was lost", function*({ cache, issuer }) {
-    yield* cache.behaveNext("lease", Cache.losesResponse)
+    yield* cache.behaveNext("lease", Effect.zipLeft(Effect.never))
     expect([yield* fromNewReplica, yield* isFree, yield* issuer.calls]).toEqual([Issuer.secretOf(1), true, 1])
   })
 

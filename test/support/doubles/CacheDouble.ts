@@ -20,17 +20,7 @@ export const hangs: Behavior = () => Effect.never
 
 export const hangsUninterruptibly: Behavior = () => Effect.uninterruptible(Effect.never)
 
-/** The cache gets the call, but its response is lost. */
-export const losesResponse: Behavior = (call) => Effect.zipRight(call, Effect.never)
-
-/** The cache gets the call at once, and its response takes this long. */
-export const respondsLate = (duration: Duration.DurationInput): Behavior => (call) =>
-  Effect.zipLeft(call, Effect.sleep(duration))
-
 export const takes = (duration: Duration.DurationInput): Behavior => (call) => Effect.delay(call, duration)
-
-export const comesAfter = (effect: Effect.Effect<unknown, unknown>): Behavior => (call) =>
-  Effect.zipRight(Effect.orDie(effect), call)
 
 const make = Effect.gen(function*() {
   const cache = yield* Effect.provide(SharedTokenCache.SharedTokenCache, Layer.fresh(SharedTokenCache.layerMemory))
