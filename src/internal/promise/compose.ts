@@ -61,6 +61,9 @@ const checkLayer = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
     return exit ?? Effect.void
   })
 
+const checkIsLayer = (option: string, given: unknown) =>
+  check(option, [given === undefined || Layer.isLayer(given), "must be a layer, such as the result of layer()"])
+
 const checkLogger = (logger: ClientOptions["logger"]) =>
   check(
     "logger",
@@ -106,6 +109,8 @@ const checkedBuild = (options: ClientOptions) =>
   Effect.gen(function*() {
     const { cache, httpClient, logger, retry, sharedTokenCache, throttle, ...advisorOptions } = options
     yield* checkNames(advisorOptions, sharedTokenCache !== undefined)
+    yield* checkIsLayer("httpClient", httpClient)
+    yield* checkIsLayer("sharedTokenCache", sharedTokenCache)
     const buildClient = yield* clientOf(options, sharedTokenCache)
     const wrappers = yield* wrappersOf({ cache, retry, throttle })
     yield* checkLogger(logger)
