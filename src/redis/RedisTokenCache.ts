@@ -11,6 +11,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { Redis, type RedisOptions } from "ioredis"
+import { hasMethod } from "../internal/http/hasMethod.js"
 import { check, type Checked, checkValue } from "../internal/options/check.js"
 import { type Declarations, parse } from "../internal/options/declarations.js"
 import * as Environment from "../internal/options/environment.js"
@@ -103,7 +104,7 @@ export const declarations = {
 
 /**
  * Provides a cache on your own ioredis client, which may be a Cluster. The layer never closes it. Fails with ConfigurationError if the
- * prefix is invalid.
+ * prefix is invalid, or if the client is of another package, such as node-redis or ioredis-mock.
  *
  * @since 1.0.0
  * @category layers
@@ -115,9 +116,9 @@ export const layerFromClient = (
   Layer.effect(
     SharedTokenCache,
     Effect.suspend(() =>
-      Either.map(
-        parse({ prefix: declarations.prefix }, options),
-        ({ prefix }) => RedisCache.make({ client, lastError: () => undefined }, prefix)
+      check("client", [hasMethod(client, "call"), "has no method call: use a client of ioredis"]).pipe(
+        Either.andThen(() => parse({ prefix: declarations.prefix }, options)),
+        Either.map(({ prefix }) => RedisCache.make({ client, lastError: () => undefined }, prefix))
       )
     )
   )

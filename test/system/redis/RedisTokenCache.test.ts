@@ -238,6 +238,11 @@ describe("RedisTokenCache: settings", () => {
       "a prefix with braces for your own client",
       { field: "prefix" },
       RedisTokenCache.layerFromClient({ call: async () => "" }, { prefix: "app}" })
+    ],
+    [
+      "a client without `call`, as in node-redis and ioredis-mock,",
+      { field: "client" },
+      RedisTokenCache.layerFromClient({ get: async () => "" } as never)
     ]
   ])("%s is rejected", function*([, error, layer]) {
     expect(yield* Effect.flip(cacheOf(layer))).toMatchObject({ _tag: "ConfigurationError", ...error })
