@@ -92,6 +92,20 @@ it("createClient: NUTRITION_ADVISOR_LEASE is read only with a sharedTokenCache",
   expect(error).toMatchObject({ field: expect.stringMatching(/lease/i), variable: "NUTRITION_ADVISOR_LEASE" })
 })
 
+it("createClient: a variable that can't be read, as in Deno without its permission, counts as not set", () => {
+  const { env } = process
+  process.env = new Proxy({}, {
+    get: (_, name) => {
+      throw new Error(`Requires env access to "${String(name)}"`)
+    }
+  })
+  try {
+    expect(() => Advisor.createClient(settings)).not.toThrow()
+  } finally {
+    process.env = env
+  }
+})
+
 const untilTomorrow = { rate: { limit: 1, interval: "1 day" }, maxWait: "1 minute" } as const
 const cache = { timeToLive: "1 hour" } as const
 
