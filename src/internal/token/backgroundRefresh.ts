@@ -34,8 +34,7 @@ interface Check {
 
 /**
  * Returns a function that tells the background refresh which token a caller gets. The first token starts the checks, at the times of the
- * Schedule in `delays`. It needs no check itself, because `get` refreshes a stale token. A check reads the store, and refreshes the token if
- * it is no longer fresh. Closing the scope ends the checks.
+ * Schedule in `delays`. A check reads the store, and refreshes the token if it is no longer fresh. Closing the scope ends the checks.
  */
 export const make = (options: Options): Effect.Effect<(token: Token) => void, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -75,7 +74,7 @@ export const make = (options: Options): Effect.Effect<(token: Token) => void, ne
     return (token) => {
       if (!isStarted) {
         isStarted = true
-        wakeAfter(pauseOf(token, policy), wakeUp)
+        run(checkToken)
       }
       if (last?.token !== token) last = undefined
     }
