@@ -57,6 +57,18 @@ testLive("fetch: a web Request can be passed as the options", function*() {
   expect(received).toBe("a,b")
 })
 
+testLive("fetch: a web Request without a body can be passed as the options", function*() {
+  const [fetch, seen] = yield* overPort()
+  yield* Effect.promise(() => fetch("/v2/diary", new Request("http://gateway.example/diary")))
+  expect(seen).toMatchObject([{ method: "GET", url: "/v2/diary" }])
+})
+
+testLive("fetch: a Blob is sent with its type", function*() {
+  const [fetch, seen] = yield* overPort()
+  yield* Effect.promise(() => fetch("/v2/x", { method: "POST", body: new Blob(["a,b"], { type: "text/csv" }) }))
+  expect(seen).toMatchObject([{ headers: { "content-type": "text/csv" } }])
+})
+
 testLive.each<readonly [string, () => NonNullable<RequestInit["body"]>, change: (body: never) => void]>([
   ["a Buffer", () => Buffer.from("oats"), (body: Buffer) => body.fill("x")],
   ["an ArrayBuffer", () => new ArrayBuffer(4), (body: ArrayBuffer) => new Uint8Array(body).fill(1)],
