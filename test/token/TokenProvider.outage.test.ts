@@ -67,7 +67,8 @@ describe("log of a failed exchange", () => {
   test.each<readonly [situation: string, at: number, call: Call, message: string]>([
     ["has expired", 1_000_000, ({ get }) => get, "There is no usable token"],
     ["is still valid", 900_000, ({ get }) => get, "The current token is used until it expires"],
-    ["was rejected", 0, ({ renew }, token) => renew(token), "The rejected token is sent again"]
+    ["was rejected", 0, ({ renew }, token) => renew(token), "The rejected token is sent again"],
+    ["was rejected and has expired", 1_000_000, ({ renew }, token) => renew(token), "There is no usable token"]
   ])(
     "the warning says what happens to a current token that %s",
     function*([, at, call, message], { issuer, provider }) {
