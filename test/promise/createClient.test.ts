@@ -66,7 +66,7 @@ it.each<readonly [field: string, variable: string, value: string | undefined]>([
   vi.stubEnv(variable, value)
   const error = thrownBy(() => Advisor.createClient())
   expect(error).toBeInstanceOf(Advisor.ConfigurationError)
-  const sentence = new RegExp(`^The setting ${field} \\(${variable}\\) (is|looks|must) .*\\.$`)
+  const sentence = new RegExp(`^The setting ${field} \\(${variable}\\) (is not set|looks .*|must .*)\\.$`)
   expect(error).toMatchObject({ field, variable, message: expect.stringMatching(sentence) })
 })
 
