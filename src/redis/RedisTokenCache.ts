@@ -116,7 +116,11 @@ export const layerFromClient = (
   Layer.effect(
     SharedTokenCache,
     Effect.suspend(() =>
-      check("client", [hasMethod(client, "call"), "has no method call: use a client of ioredis"]).pipe(
+      // Many programs create their client on first use, through a Proxy of an empty object. So it must not be used here.
+      check("client", [
+        !hasMethod(client, "get") || hasMethod(client, "call"),
+        "has no method call: use a client of ioredis"
+      ]).pipe(
         Either.andThen(() => parse({ prefix: declarations.prefix }, options)),
         Either.map(({ prefix }) => RedisCache.make({ client, lastError: () => undefined }, prefix))
       )

@@ -247,4 +247,17 @@ describe("RedisTokenCache: settings", () => {
   ])("%s is rejected", function*([, error, layer]) {
     expect(yield* Effect.flip(cacheOf(layer))).toMatchObject({ _tag: "ConfigurationError", ...error })
   })
+
+  test("a Proxy that creates its client when it is first used is accepted, and is not used before a call", function*() {
+    const read: Array<PropertyKey> = []
+    const client = new Proxy<Parameters<typeof RedisTokenCache.layerFromClient>[0]>({} as never, {
+      get: (_, method) => {
+        read.push(method)
+        return async () => ""
+      }
+    })
+    const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client))
+    expect(read).toEqual([])
+    expect(yield* cache.read("name")).toEqual(Option.none())
+  })
 })
