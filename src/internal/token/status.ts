@@ -8,7 +8,7 @@ export interface TokenStatus {
   readonly state: "none" | AccessToken.State
   /** The time at which the service stops accepting the token, in epoch milliseconds. */
   readonly expiresAt: Option.Option<number>
-  /** The last exchange that failed, if any. It remains after a later success. Closing the client doesn't count as a failure. */
+  /** The last exchange that failed, if any. It remains after a later success. Neither closing the client nor a defect counts as a failure. */
   readonly lastFailure: Option.Option<Failure>
 }
 
