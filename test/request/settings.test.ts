@@ -63,8 +63,9 @@ const refusedKeys = (rule: RegExp, ...keys: ReadonlyArray<string>) =>
 const insecure = ["ftp://a", "http://a", "http://localhost.a", "http://127.0.0.1.a", "http://[::2]"]
 
 const secretHeaders = [
-  ..."Authorization PROXY-authorization Cookie set-cookie Set-Cookie2 WWW-Authenticate".split(" "),
-  ..."Authentication-Info X-Api-Key Api-Key X-Auth-Token X-Access-Token Service-ID".split(" "),
+  ..."Authorization PROXY-authorization X-Forwarded-Authorization WWW-Authenticate Authentication-Info".split(" "),
+  ..."Cookie set-cookie Set-Cookie2 DPoP X-Api-Key Api-Key X-Goog-Api-Key X-Auth-Token X-Access-Token".split(" "),
+  ..."X-Amz-Security-Token Private-Token X-Client-Secret Ocp-Apim-Subscription-Key Service-ID".split(" "),
   ...headersWithKey
 ]
 
