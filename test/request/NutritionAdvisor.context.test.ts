@@ -1,9 +1,10 @@
-import { FetchHttpClient, Headers, HttpClientRequest } from "@effect/platform"
+import { FetchHttpClient, Headers, HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Effect, FiberRef, Layer, Logger, LogLevel } from "effect"
 import { NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
+import { secretHeaders } from "../support/tables/secretHeaders.js"
 import { isExchange } from "../support/tables/tokenRoutes.js"
 
 const options: NutritionAdvisor.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
@@ -12,15 +13,18 @@ const options: NutritionAdvisor.Options = { baseUrl: Simulator.baseUrl, licenseK
 const respond = () =>
   Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600, results: [] })
 
+/** Adds each line of the log, as JSON. */
+const layerLogTo = (lines: Array<string>) =>
+  Logger.replace(Logger.defaultLogger, Logger.map(Logger.jsonLogger, (line) => lines.push(line)))
+
 describe("serviceIdHeader in logs", () => {
   const headers = { "x-tenant": "tenant-4711", "service-id": "customer-4711" }
 
   /** What is logged if a program logs its own request. */
   const logged = Effect.gen(function*() {
     const lines: Array<string> = []
-    const logger = Logger.map(Logger.jsonLogger, (line) => lines.push(line))
     yield* Effect.log(HttpClientRequest.get("https://shop.example", { headers })).pipe(
-      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+      Effect.provide(layerLogTo(lines))
     )
     return lines.join()
   })
@@ -55,6 +59,29 @@ describe("serviceIdHeader in logs", () => {
     yield* Effect.provide(Effect.replicateEffect(NutritionAdvisor.make(options), 3), Simulator.layerHttpClient())
     const names = yield* FiberRef.get(Headers.currentRedactedNames)
     expect(names.filter((name) => name === "service-id")).toHaveLength(1)
+  })
+})
+
+describe("headers that carry secrets, in logs", () => {
+  const headers = Object.fromEntries(secretHeaders.map((name) => [name, `secret in ${name}`]))
+
+  /** An HttpClient whose wrapper logs each request, with these headers. */
+  const loggingClient = Effect.map(
+    HttpClient.HttpClient,
+    HttpClient.tapRequest((request) => Effect.log(HttpClientRequest.setHeaders(request, headers)))
+  )
+
+  test("a header that carries secrets is redacted in each request that a wrapper logs", function*() {
+    const lines: Array<string> = []
+    yield* Effect.provide(
+      NutritionAdvisor.search("oats"),
+      NutritionAdvisor.layer(options).pipe(
+        Layer.provide(Layer.effect(HttpClient.HttpClient, loggingClient)),
+        Layer.provide([Simulator.layerHttpClient(), layerLogTo(lines)])
+      )
+    )
+    expect(lines).toEqual([expect.stringContaining("POST"), expect.stringContaining("GET")])
+    expect(secretHeaders.filter((name) => lines.join().includes(`secret in ${name}`))).toEqual([])
   })
 })
 

@@ -37,6 +37,7 @@ const members = {
     either: "result",
     intoDeferred: "effect/Deferred#into",
     linkSpanCurrent: "#linkSpanCurrent",
+    locallyWith: "updateService",
     runtime: "context",
     tapErrorCause: "tapCause",
     unsafeMakeLatch: "effect/Latch#makeUnsafe",

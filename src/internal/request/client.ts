@@ -7,6 +7,7 @@ import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import type { SharedTokenCache } from "../../SharedTokenCache.js"
 import * as TokenProvider from "../../TokenProvider.js"
 import * as TokenStore from "../../TokenStore.js"
+import { addSecretHeaders } from "../http/secretHeaders.js"
 import type { RunInBackground } from "../runtime/background.js"
 import * as Background from "../runtime/background.js"
 import type * as Settings from "../settings/settings.js"
@@ -18,18 +19,14 @@ import * as Provider from "../token/provider.js"
 import { warnAboutSecondLayer } from "./secondLayer.js"
 import * as Service from "./service.js"
 
-/** Adds the header of the customer identifier to those that the platform redacts in everything that it prints. */
-const withServiceIdHeader = ({ serviceIdHeader }: Settings.DataSettings) => (names: ReadonlyArray<string | RegExp>) =>
-  names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader]
-
-/** Creates the client over a TokenProvider. Until the scope is closed, the header of the customer identifier is redacted. */
+/** Creates the client over a TokenProvider. Until the scope is closed, headers that carry secrets are redacted in what is printed. */
 export const fromTokens = (
   settings: Settings.DataSettings,
   tokens: TokenProvider.Service,
   run: RunInBackground
 ): Effect.Effect<Context.Context<NutritionAdvisor>, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
-    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceIdHeader(settings))
+    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, addSecretHeaders(settings.serviceIdHeader))
     return Context.make(NutritionAdvisor, yield* Service.make(settings, tokens, run))
   })
 

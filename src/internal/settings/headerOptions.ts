@@ -1,15 +1,12 @@
 /** Parses the options that name a header, and those that are the value of one. */
 import { isAsciiHeaderValue, isHeaderName } from "../http/header.js"
+import { carriesSecrets } from "../http/secretHeaders.js"
 import { type Checked, checkValue } from "../options/check.js"
 
 export const parseHeaderValue = (value: string, field: string): Checked<string> => {
   const rule = "is blank, or contains characters other than visible ASCII"
   return checkValue(value, field, [isAsciiHeaderValue(value), rule])
 }
-
-const carriesSecrets = (name: string) =>
-  /^((proxy-)?(authenticate|authentication-info|authorization)|(set-)?cookie2?|dpop|www-authenticate)$/.test(name) ||
-  /^(.*-)?(api-?key|(access|auth|private|security)-token|authorization|client-secret|subscription-key)$/.test(name)
 
 export const defaultServiceIdHeader = "Service-ID"
 

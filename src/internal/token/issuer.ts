@@ -1,3 +1,4 @@
+import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Clock from "effect/Clock"
@@ -8,6 +9,7 @@ import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
 import type { Service } from "../../TokenIssuer.js"
 import { isRetryable, retryAfterMillis } from "../errors/retry.js"
 import { isOk } from "../http/dispatch.js"
+import { addSecretHeaders } from "../http/secretHeaders.js"
 import * as Send from "../http/send.js"
 import * as ServiceResponse from "../http/serviceResponse.js"
 import * as Url from "../http/url.js"
@@ -63,6 +65,6 @@ export const make = (
             schedule: betweenAttempts(refresh),
             while: (error) => isRetryable(error) && monotonicMillis(clock) + retryAfterMillis(error) < deadline
           })
-        })
+        }).pipe(Effect.locallyWith(Headers.currentRedactedNames, addSecretHeaders()))
     }
   })

@@ -8,6 +8,6 @@ export const fromTokens = (
     const service = yield* Service.make(settings, tokens, run)
     const names = yield* Headers.CurrentRedactedNames
     return Context.make(NutritionAdvisor, service).pipe(
-      Context.add(Headers.CurrentRedactedNames, withServiceIdHeader(settings)(names))
+      Context.add(Headers.CurrentRedactedNames, addSecretHeaders(settings.serviceIdHeader)(names))
     )
   })
