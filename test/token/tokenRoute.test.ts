@@ -1,4 +1,5 @@
 import { runInNewContext } from "node:vm"
+import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Layer, Option, Predicate, Redacted, Struct } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
@@ -35,6 +36,19 @@ describe.each(tokenRoutes)("token route $name", (route) => {
     )
     expect({ end: describeExit(exit), path: exchange?.path }).toEqual({ end, path: prefix + path })
     expect(Secrets.shownIn(rendered(exchange))).toEqual([])
+  })
+
+  test("the simulator hides the license key in the path and headers of a request with a token", function*() {
+    const { headers, path } = exchangeOf(route, Secrets.key)
+    const request = HttpClientRequest.post(`${Simulator.baseUrl}/api${path}`, {
+      headers: { ...headers, authorization: "Bearer token-1" }
+    })
+    const seen = yield* Effect.provide(
+      Effect.zipRight(HttpClient.execute(request), requests),
+      Simulator.layerHttpClient()
+    )
+    expect(seen).toHaveLength(1)
+    expect(Secrets.shownIn(rendered(seen))).toEqual([])
   })
 
   test("the simulator rejects an entry of `routes` at its path", function*() {

@@ -15,14 +15,12 @@ import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseSer
 import { isPlaceholder, nothingAround, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
-/** The paths of the token routes that have a name, with `{key}` where the license key is. */
-const tokenRoutes = {
-  "advisor-licence": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}",
-  "advisor-token": "/v2/token-cache/nutrition-advisor/oauth/token/{key}",
-  "unified": "/v2/token-cache/unified/oauth/token/{key}"
-} as const
-
-export const tokenPaths: ReadonlyArray<string> = Object.values(tokenRoutes)
+/** The token routes that have a name, with `{key}` where the license key is. */
+export const tokenRoutes = {
+  "advisor-licence": { path: "/v2/token-cache/nutrition-advisor/oauth/licence/{key}" },
+  "advisor-token": { path: "/v2/token-cache/nutrition-advisor/oauth/token/{key}" },
+  "unified": { path: "/v2/token-cache/unified/oauth/token/{key}" }
+}
 
 interface CommonOptions {
   /** The base URL of the service. It must be https; http needs a loopback host or `allowInsecureHttp`. A path prefix is kept. */
@@ -110,14 +108,16 @@ const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: st
     return id
   })
 
-/** Returns the path of the route. */
-const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>, field: string): Checked<string> => {
+const parseTokenRoute = (
+  route: NonNullable<ExchangeOptions["tokenRoute"]>,
+  field: string
+): Checked<{ readonly path: string }> => {
   if (Object.hasOwn(tokenRoutes, route)) return Either.right(tokenRoutes[route as keyof typeof tokenRoutes])
   const segments = route.split("/").slice(1, -1)
   const isPath = /^\/(.*\/)?\{key\}$/.test(route) &&
     segments.every((segment) => /^[\w.~!$&'()*+,;=:@-]+$/.test(segment) && !Url.isDotSegment(segment))
   const rule = `must be ${Object.keys(tokenRoutes).join(", ")}, or a path that starts with / and ends with /{key}`
-  return checkValue(route, field, [isPath, rule])
+  return checkValue({ path: route }, field, [isPath, rule])
 }
 
 const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): Checked<ReadonlySet<number>> => {
@@ -211,6 +211,6 @@ export const parseSharedClient = (options: SharingOptions & DataOptions) =>
 /** The settings that determine which token an exchange returns, besides the license key. */
 export const tokenIdentityOf = ({ baseUrl, serviceId, tokenRoute }: ExchangeSettings): ReadonlyArray<string> => [
   baseUrl.origin + baseUrl.pathname,
-  tokenRoute,
+  tokenRoute.path,
   serviceId === undefined ? "" : Redacted.value(serviceId)
 ]

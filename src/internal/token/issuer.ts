@@ -24,11 +24,11 @@ const limits: Send.ResponseLimits = { maxBytes: 64 * 1024, observeHeaders: [] }
 
 /** Creates an issuer whose exchanges have no timeout, because the caller applies `tokenTimeout`. */
 export const make = (
-  { baseUrl, licenseKey, refresh, serviceId, tokenRoute: tokenPath, tokenTimeout, userAgent }: Settings.ExchangeSettings
+  { baseUrl, licenseKey, refresh, serviceId, tokenRoute, tokenTimeout, userAgent }: Settings.ExchangeSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const send = Send.interruptible(Send.make(client))
-    const attributes = { ...serverAttributes(baseUrl), "http.request.method": "POST", "url.template": tokenPath }
+    const attributes = { ...serverAttributes(baseUrl), "http.request.method": "POST", "url.template": tokenRoute.path }
 
     const exchange = (key: Redacted.Redacted<string>): Effect.Effect<AccessToken, TokenError> =>
       Effect.gen(function*() {
@@ -36,7 +36,7 @@ export const make = (
           {
             method: "POST",
             origin: baseUrl.origin,
-            path: baseUrl.pathname + tokenPath.replace("{key}", () => Url.encode(Redacted.value(key))),
+            path: baseUrl.pathname + tokenRoute.path.replace("{key}", () => Url.encode(Redacted.value(key))),
             headers: { accept: "*/*", "user-agent": userAgent },
             body: HttpBody.empty
           },

@@ -1,13 +1,13 @@
 import * as Headers from "@effect/platform/Headers"
 import * as Effect from "effect/Effect"
-import { tokenPaths } from "../../internal/settings/settings.js"
+import { tokenRoutes } from "../../internal/settings/settings.js"
 import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest } from "../Simulator.js"
 import { type KnownSecrets, withoutSecrets, withoutSecretsInBytes } from "./secrets.js"
 
 const searchRoute = "/v2/products/napi/food/search/semantic"
 
-const tokenPatterns = tokenPaths.map((path) => {
+const tokenPatterns = Object.values(tokenRoutes).map(({ path }) => {
   const unversioned = path.replace(/^\/v\d+/, "")
   return {
     exact: new RegExp(`^${path.replace("{key}", "(?<key>[^/]+)")}$`),
@@ -63,9 +63,9 @@ export const destinationOf = ({ controls = false, pathPrefix = "" }: Options, pa
 /** A request as the client sent it, with all headers. Its path, query, headers and body can contain a license key. */
 export type Unmasked = Pick<SeenRequest, "operation" | "method" | "path" | "query" | "headers" | "body">
 
-const decodedSegment = (segment: string): string | undefined => {
+const percentDecoded = (text: string): string | undefined => {
   try {
-    return decodeURIComponent(segment)
+    return decodeURIComponent(text)
   } catch {
     return undefined
   }
@@ -78,7 +78,7 @@ const decodedSegment = (segment: string): string | undefined => {
 export const keyOf = ({ body, path }: Unmasked): string | undefined => {
   if (body.length > 0) return undefined
   const [key] = tokenPatterns.flatMap(({ exact }) => exact.exec(path)?.groups?.key ?? [])
-  return key === undefined ? undefined : decodedSegment(key)
+  return key === undefined ? undefined : percentDecoded(key)
 }
 
 /** Checks for a request with a token, which isn't an exchange. */
@@ -101,7 +101,7 @@ export const withoutKeys = (request: Unmasked, known: KnownSecrets, options: Opt
   const shown = tokenPatterns
     .reduce((text, { belowAnyPrefix, unversioned }) => text.replace(belowAnyPrefix, unversioned), request.path)
     .split("/")
-    .map((segment) => known.licenseKeys.has(decodedSegment(segment) ?? segment) ? "{key}" : segment)
+    .map((segment) => known.licenseKeys.has(percentDecoded(segment) ?? segment) ? "{key}" : segment)
     .join("/")
   const path = mayHaveKeyInPath(request, options) ? shown.replace(/[^/]+\/*$/, "{key}") : shown
   if (isData(request)) return { ...request, path }
