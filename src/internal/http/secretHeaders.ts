@@ -2,12 +2,10 @@
 const secretHeaders: ReadonlyArray<string | RegExp> = [
   "authentication-info",
   "cookie",
-  "cookie2",
   "dpop",
   "proxy-authenticate",
   "proxy-authentication-info",
   "set-cookie",
-  "set-cookie2",
   "www-authenticate",
   /^(.*-)?(api-?key|(access|auth|private|security)-token|authorization|client-secret|subscription-key)$/
 ]
