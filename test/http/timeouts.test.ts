@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import { vi } from "vitest"
@@ -52,6 +53,20 @@ describe("timeouts", () => {
     now = 150
     timeouts.expireDue()
     expect(seen).toEqual([1, 2])
+  })
+
+  testLive("a timeout doesn't keep the AsyncLocalStorage context of the first request", function*() {
+    const timeouts = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(1, run))
+    const storage = new AsyncLocalStorage<string>()
+    const context = yield* Effect.async<string | undefined>((resume) => {
+      class Reading extends Timeouts.Timed {
+        onExpire() {
+          resume(Effect.succeed(storage.getStore()))
+        }
+      }
+      storage.run("request-1", () => timeouts.add(new Reading()))
+    })
+    expect(context).toBeUndefined()
   })
 
   test("one fiber fires all timeouts, and a new one starts after an idle period", function*() {

@@ -1,8 +1,9 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Effect, Scope } from "effect"
 import { vi } from "vitest"
 import * as WakeUps from "../../src/internal/token/wakeUps.js"
-import { test } from "../support/doubles/arranged.js"
+import { test, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
 
 /** Sets a wake-up in each of these milliseconds, each in a client of its own, and returns when they come. */
@@ -50,6 +51,15 @@ describe("wake-ups of idle clients", () => {
     const second = yield* wokenAfter([60_000])
     yield* Time.set(60_000)
     expect([first, second]).toEqual([[60_000], [60_000]])
+  })
+
+  testLive("a wake-up doesn't keep the AsyncLocalStorage context of the call that sets it", function*() {
+    const wakeAfter = yield* WakeUps.make
+    const storage = new AsyncLocalStorage<string>()
+    const context = yield* Effect.async<string | undefined>((resume) =>
+      storage.run("request-1", () => wakeAfter(1, () => resume(Effect.sync(() => storage.getStore()))))
+    )
+    expect(context).toBeUndefined()
   })
 
   test("closing a client cancels only its own wake-ups", function*() {

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { outsideOfCalls } from "../runtime/asyncContext.js"
 import type { RunInBackground } from "../runtime/background.js"
 import { monotonicMillis } from "../runtime/clock.js"
 import { onClose } from "../runtime/onClose.js"
@@ -85,7 +86,7 @@ export const make = (millis: number, run: RunInBackground): Effect.Effect<Timeou
     const timeouts: Timeouts = new Timeouts(millis, now, () => {
       if (isWatched) return
       isWatched = true
-      run(watching)
+      outsideOfCalls(() => run(watching))
     })
     yield* onClose(Effect.sync(() => timeouts.close()))
     return timeouts

@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
+import { outsideOfCalls } from "../runtime/asyncContext.js"
 import { monotonicMillis } from "../runtime/clock.js"
 import { onClose } from "../runtime/onClose.js"
 
@@ -50,13 +51,12 @@ const dueTime = ({ origin }: Slots, exactly: number, millis: number): number =>
 const openSlot = (clock: Clock.Clock, { byTime }: Slots, dueAt: number): Slot => {
   const wakeUps = new Set<() => void>()
   const millis = Math.max(0, Math.ceil(dueAt - monotonicMillis(clock)))
-  const cancelTimer = Effect.runCallback(clock.sleep(Duration.millis(millis)), {
-    onExit: (exit) => {
-      if (Exit.isFailure(exit)) return
-      byTime.delete(dueAt)
-      for (const wakeUp of wakeUps) wakeUp()
-    }
-  })
+  const onExit = (exit: Exit.Exit<void>) => {
+    if (Exit.isFailure(exit)) return
+    byTime.delete(dueAt)
+    for (const wakeUp of wakeUps) wakeUp()
+  }
+  const cancelTimer = outsideOfCalls(() => Effect.runCallback(clock.sleep(Duration.millis(millis)), { onExit }))
   const slot = { wakeUps, cancelTimer }
   byTime.set(dueAt, slot)
   return slot

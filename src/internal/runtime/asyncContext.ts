@@ -1,0 +1,15 @@
+import type * as AsyncHooks from "node:async_hooks"
+
+/** Not every runtime has a process, and older ones can't load a module in this way. */
+interface AnyProcess {
+  readonly getBuiltinModule?: (id: "node:async_hooks") => typeof AsyncHooks | undefined
+}
+
+const { process }: { readonly process?: AnyProcess } = globalThis
+
+/**
+ * Runs a function in the `AsyncLocalStorage` context in which the program was loaded, for timers that outlive the call that sets them.
+ * Otherwise, all that follows would be logged and traced as part of that call, and its context would never be freed.
+ */
+export const outsideOfCalls: <A>(run: () => A) => A =
+  process?.getBuiltinModule?.("node:async_hooks")?.AsyncLocalStorage.snapshot() ?? ((run) => run())
