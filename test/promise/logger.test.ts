@@ -180,10 +180,12 @@ it("logger: a bigint or an Error in an annotation becomes text", async () => {
   expect(calls).toContainEqual(["info", "started", fields])
 })
 
-it("logger: a logger that throws fails no search", async () => {
-  const fails = () => {
+it.each([
+  ["throws", () => {
     throw new Error("the stream has ended")
-  }
+  }],
+  ["rejects", () => Promise.reject(new Error("the log server does not respond"))]
+])("logger: a logger that %s fails no search, and ends no process", async (_, fails) => {
   await using world = simulatedClient({ logger: { debug: fails, info: fails, warn: fails, error: fails } })
   await world.run(({ respondNext }) => respondNext("token", { status: 503 }))
   expect(await world.advisor.search("oats")).toHaveProperty("results")

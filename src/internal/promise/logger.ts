@@ -28,16 +28,20 @@ export const levels = ["debug", "info", "warn", "error"] as const
 
 const isEmpty = (fields: Fields) => Object.keys(fields).length === 0
 
-const writeTo = (logger: ClientLogger, level: keyof ClientLogger, message: string, fields: Fields) => {
+/** Returns what the logger returns, which is a promise if its method is async. */
+const writeTo = (logger: ClientLogger, level: keyof ClientLogger, message: string, fields: Fields): unknown => {
   if (isFieldsFirst(logger)) return logger[level](fields, message)
   if (isConsole(logger)) return logger[level](isEmpty(fields) ? message : `${message} ${JSON.stringify(fields)}`)
   return logger[level](message, fields)
 }
 
-/** A logger may throw, as pino does after its stream has ended. That must not fail the call which logs. */
-const write: typeof writeTo = (...line) => {
+/**
+ * A logger may throw, as pino does after its stream has ended. That must not fail the call which logs. An async one may reject, which would
+ * end the process.
+ */
+const write = async (...line: Parameters<typeof writeTo>) => {
   try {
-    writeTo(...line)
+    await writeTo(...line)
   } catch {
     // There is nowhere else to log it.
   }
@@ -68,7 +72,7 @@ const loggerOver = (logger: ClientLogger) =>
   Logger.make(({ annotations, cause, logLevel, message }) => {
     const annotated = Record.map(Object.fromEntries(annotations), fieldOf)
     const fields = { ...annotated, ...!Cause.isEmpty(cause) && { cause: Cause.pretty(cause) } }
-    write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
+    void write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
   })
 
 const standardError = Logger.withConsoleError(Logger.stringLogger)
