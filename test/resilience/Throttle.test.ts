@@ -54,6 +54,7 @@ it.each<readonly [title: string, latency: number, ReadonlyArray<string | number>
   ["it lasts as long as Retry-After", 0, ["limit 30", 10_000], 20],
   ["it lasts at most an hour", 0, ["limit 86400"], 3_600],
   ["each 429 without Retry-After starts a hold of one second", 0, ["limit", 1_000, "limit", 1_000, "limit"], 1],
+  ["a 429 whose Retry-After is zero or in the past starts a hold of one second", 0, ["limit 0"], 1],
   ["the longest of several holds applies", 100, ["limit 5", 50, "limit 20", 10, "limit 1", 100], 19.99],
   ["a response to an earlier request does not end it", 0, ["slow", "limit 5", 9_999, "hang", 1], 4.999],
   ["a 429 for an earlier request starts it again", 0, ["overdue", "limit 5", 5_000, "second", 1_000], 59.5],
