@@ -6,6 +6,8 @@ import { type ClientOptions, createClient } from "effect-nutrition-advisor/promi
 import { isExchange } from "../support/tables/tokenRoutes.js"
 
 export interface Sent {
+  /** The first argument of fetch. */
+  readonly resource: unknown
   readonly url: URL
   readonly init: RequestInit
   readonly headers: Headers
@@ -25,7 +27,7 @@ export const serviceOf = (
   const exchanges: Array<Sent> = []
   const sent: Array<Sent> = []
   const fetch: typeof globalThis.fetch = async (input, init = {}) => {
-    const request: Sent = { url: new URL(String(input)), init, headers: new Headers(init.headers) }
+    const request: Sent = { resource: input, url: new URL(String(input)), init, headers: new Headers(init.headers) }
     if (!isExchange(request.url.pathname)) return answer(request, sent.push(request) - 1)
     const index = exchanges.push(request) - 1
     const token = {

@@ -136,6 +136,14 @@ describe("response body of a custom fetch", () => {
   })
 })
 
+it("fetch: it gets each URL as a string, because many wrappers and mocks expect a string or a Request", async () => {
+  const service = serviceOf()
+  await using client = clientOf(service)
+  await client.search("oats")
+  const resources = [...service.exchanges, ...service.sent].map(({ resource }) => resource)
+  expect(resources).toEqual([expect.stringContaining("/token-cache/"), expect.stringContaining("?term=oats")])
+})
+
 it("fetch: it is called only with options that Workers support", async () => {
   const service = serviceOf()
   await using advisor = clientOf(service)

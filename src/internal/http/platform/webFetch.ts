@@ -72,8 +72,12 @@ export class FetchCall {
 
   constructor(private readonly receiver: Receiver, private readonly abort: () => void) {}
 
+  /** Passes the URL as a string, because many wrappers and mocks of fetch take every object for a Request. */
   through(fetch: Fetch): Fetch {
-    return (input, init) => this.response = this.read(fetch(input, init))
+    return (input, init) => {
+      const resource = typeof input === "object" && "href" in input ? input.href : input
+      return this.response = this.read(fetch(resource, init))
+    }
   }
 
   private async read(fetched: Promise<Response>) {
