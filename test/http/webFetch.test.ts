@@ -61,7 +61,7 @@ describe("custom fetch that resolves with", () => {
     await using client = resolvingWith(response)
     const error = await client.search("oats").catch((error: unknown) => error)
     expect(error).toMatchObject({ _tag: "TransportError", code: "ERR_FETCH_RESPONSE" })
-    expect(String(error)).toMatch(/fetch returned no readable Response/)
+    expect(String(error)).toMatch(/fetch returned a response that can't be read/)
   })
 
   it("a body with status 205, which doesn't allow one: fetch resolves without the body", async () => {

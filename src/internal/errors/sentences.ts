@@ -106,6 +106,6 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   }
 }
 
-/** Returns the message of an error. A prototype has no tag, so its message is empty: the mocks of Jest and Vitest read it. */
+/** Returns the message of an error. It is empty for a prototype, which has no tag: mocks of Jest and Vitest read its message. */
 export const sentenceOf = <E extends AnyError>(error: E): string =>
   (sentences[error._tag] as ((error: E) => string) | undefined)?.(error) ?? ""

@@ -17,13 +17,12 @@ const transient: Table = [
   [/^EAI_AGAIN$/, "Check your DNS settings."],
   [/^UND_ERR_ABORTED$|PROXY_TUNNEL/, "Check that your proxy lets the client through."],
   [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, and any firewall or proxy in between."],
-  [/^EPROTO$/, "Check the base URL: its port may not use https, or another TLS version."]
+  [/^EPROTO$/, "Check the base URL: its port may use plain http or another TLS version."]
 ]
 
-const noCommonTls = "Client and service share no TLS settings: compare versions, ciphers and certificates."
+const noCommonTls = "Compare the TLS versions, ciphers and certificates of client and service."
 
-const refusedByClient =
-  "The HTTP client refuses this request: check baseUrl, the headers and any wrappers of the client."
+const refusedByClient = "The HTTP client rejected the request: check baseUrl, the headers and any HttpClient wrappers."
 
 /** The same request fails until someone changes something. */
 const permanent: Table = [
@@ -42,7 +41,7 @@ const permanent: Table = [
   ],
   [
     /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST)/,
-    "Check the base URL: its port may not use https, or a proxy may respond instead."
+    "Check the base URL: its port may use plain http, or a proxy may be responding instead."
   ],
   [/_SSL_.*(CERTIFICATE_REQUIRED|ALERT_.*CERTIFICATE)/, "The service requires a client certificate: configure one."],
   [
@@ -55,7 +54,7 @@ const permanent: Table = [
   [/^ERR_NO_FETCH$/, "This process has no fetch: choose another HttpClient, such as UndiciClient."],
   [
     /^ERR_FETCH_RESPONSE$/,
-    "fetch returned no readable Response: check what replaces globalThis.fetch."
+    "fetch returned a response that can't be read: check any mock of globalThis.fetch."
   ],
   [/^ERR_ACCESS_DENIED$/, "Start Node with --allow-net."],
   [/^UND_ERR_(DESTROYED|CLOSED)$/, "Your undici dispatcher is closed: close it after the client."],
