@@ -13,8 +13,8 @@
  * This file is all you need: copy it. To try it without a license key of your own, start
  * `npx effect-nutrition-advisor-simulator`, and use the base URL and the key that it prints.
  *
- * - The output file is the record of what is done: a term that has a line there is not searched again.
- *   The lines are in the order in which the searches ended; `line` is the line number of the term.
+ * - The output file records which terms are done. A term that has a line there is not searched again.
+ *   The lines are in the order in which the searches ended. `line` is the line number of the term.
  * - A search that fails because of an outage, a timeout or a 429 is retried for BULK_PATIENCE ("1 hour").
  * - A term that can't be searched, such as a blank one, gets a line with `error` instead of `result`.
  * - If no search can succeed, for example because the license key is wrong, the job ends with code 1.
@@ -112,15 +112,15 @@ const removeIncompleteLine = (path: string) =>
 
 // Searches
 
-/** "CoolingDown" is temporary, too: tokens are rejected faster than they can be renewed. */
+/** "CoolingDown" is temporary too: tokens were rejected faster than the client may renew them. */
 const isWorthRetrying = (error: NutritionAdvisorError.NutritionAdvisorError) =>
   NutritionAdvisorError.isTransient(error) || (error._tag === "Forbidden" && error.reason === "CoolingDown")
 
-/** The error says nothing about this term: every other search fails with it as well. */
+/** The error isn't about this term: every other search fails with it too. */
 const concernsAll = (error: NutritionAdvisorError.NutritionAdvisorError) =>
   error.operation === "token" || error._tag === "MissingServiceId" || error._tag === "LicenseKeyUnavailable"
 
-/** Pauses of half a second, doubling up to five seconds, for as long as the patience lasts. */
+/** Pauses that start at half a second and double up to five seconds, until BULK_PATIENCE has passed. */
 const patiently = (patience: Duration.Duration) =>
   Schedule.exponential("500 millis").pipe(
     Schedule.union(Schedule.spaced("5 seconds")),

@@ -1,6 +1,6 @@
 /**
- * A backend with Express and async/await. It checks the license key on startup, ends a search when its caller disconnects, shows callers
- * only the kind of an error, and shuts down in time. Without settings it uses the simulator.
+ * A backend with Express and async/await. It checks the license key on startup, aborts a search when its caller disconnects, sends callers
+ * only the `_tag` of an error, and shuts down before its deadline. Without settings, it uses the simulator.
  * `PORT=3000 npx tsx examples/express.ts` needs `npm install express@5`.
  */
 import { createClient, isNutritionAdvisorError, statusOf } from "effect-nutrition-advisor/promise"

@@ -82,9 +82,11 @@ const FoodsLive = HttpApiBuilder.group(
 )
 
 /**
- * Treats an upgrade request like any other request, because NodeHttpServer doesn't handle errors of the upgraded socket, and a reset would
- * end the process. While NodeHttpServer closes, it doesn't handle requests, but it waits for open connections, which a proxy keeps open.
- * New requests therefore get a 503, and each connection is closed at most a second after its last response.
+ * Treats an upgrade request like any other request. NodeHttpServer doesn't handle errors of the upgraded socket, so a reset would crash the
+ * process.
+ *
+ * While NodeHttpServer closes, it doesn't handle requests, but it waits for connections, and a proxy keeps those open. New requests
+ * therefore get a 503, and each connection is closed at most a second after its last response.
  */
 const makeServer = () => {
   const server = createServer()

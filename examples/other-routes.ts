@@ -1,5 +1,6 @@
 /**
- * Any other route of the service, through the authorized HttpClient: relative URLs, both headers, renewal after a rejection.
+ * Sends a request to another route of the service. The authorized HttpClient resolves relative URLs, adds both headers, and renews a
+ * rejected token.
  * `npx tsx examples/other-routes.ts` needs nothing besides the package.
  */
 import { HttpClientRequest } from "@effect/platform"

@@ -1,7 +1,7 @@
 /**
- * One search, as a table: `npx tsx examples/search.ts "greek yogurt"`, or `npm start -- "greek yogurt"` in a clone; `--json` prints
- * the payload. Set NUTRITION_ADVISOR_BASE_URL and
- * NUTRITION_ADVISOR_LICENSE_KEY to search the real service. Without them, the embedded simulator responds. Needs `npm install @effect/platform-node@^0.108`.
+ * Searches once and prints a table, or the payload with `--json`. Set NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY to
+ * search the real service. Without them, the embedded simulator responds.
+ * `npx tsx examples/search.ts "greek yogurt"` needs `npm install @effect/platform-node@^0.108`. In a clone, use `npm start -- "greek yogurt"`.
  */
 import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -69,7 +69,7 @@ const commandLine = Effect.try({
   )
 )
 
-/** The library also logs failed exchanges, but the last message of this program reports them already. */
+/** Turns off the library's log of failed exchanges, because this program prints the error itself. */
 const noLog = Logger.remove(Logger.defaultLogger)
 
 const main = Effect.gen(function*() {
@@ -78,7 +78,7 @@ const main = Effect.gen(function*() {
   yield* Console.log(json ? JSON.stringify(payload) : readable(payload))
   if (!(yield* isConfigured)) {
     yield* (json ? Console.error : Console.log)(
-      "The embedded simulator answered. To search the real service, set NUTRITION_ADVISOR_BASE_URL and " +
+      "This result is from the embedded simulator. To search the real service, set NUTRITION_ADVISOR_BASE_URL and " +
         "NUTRITION_ADVISOR_LICENSE_KEY and, for another token route, NUTRITION_ADVISOR_TOKEN_ROUTE."
     )
   }

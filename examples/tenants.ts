@@ -1,6 +1,6 @@
 /**
- * Many license keys in one process: each tenant has a client, a token and a background refresh of its own, built at its first
- * search and closed when it has been idle for a while. All of them share one HttpClient.
+ * Many license keys in one process: each tenant has its own client, token and background refresh. They are built at the tenant's first
+ * search, and closed when the tenant has been idle for a while. All tenants share one HttpClient.
  * `npx tsx examples/tenants.ts` needs `npm install @effect/platform-node@^0.108`.
  */
 import { NodeRuntime } from "@effect/platform-node"
@@ -10,7 +10,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 
 const keys = new Map([["north", "key-of-north"], ["south", "key-of-south"]])
 
-/** Runs at each exchange, so that a key can be changed in the place where the tenants are kept. */
+/** Runs at each exchange, so that a changed key is used without a restart. */
 const licenseKeyOf = (tenant: string) =>
   Effect.fromNullable(keys.get(tenant)).pipe(
     Effect.map((key) => Redacted.make(key)),

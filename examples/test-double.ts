@@ -1,5 +1,5 @@
 /**
- * How code that searches is tested without the service: the layer is swapped for a double.
+ * How to test code that searches, without the service: replace the layer with a test double.
  * `npx tsx examples/test-double.ts` needs nothing besides the package.
  */
 import assert from "node:assert/strict"

@@ -136,7 +136,7 @@ export const make = (
 
 /**
  * A layer with a TokenProvider from the TokenIssuer and the TokenStore in the context. Call this function once for each license key: the
- * layer is memoized, so all clients that one layer is provided to share its token. It fails with `ConfigurationError` if a field of the
+ * layer is memoized, so all clients that use the same layer share its token. It fails with `ConfigurationError` if a field of the
  * policy or an option is invalid.
  *
  * @since 1.0.0

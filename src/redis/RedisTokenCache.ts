@@ -36,8 +36,8 @@ export interface Options {
 }
 
 /**
- * ioredis repeats what it can't decode in its errors, so this checks the URL first. A fragment is the rest of a password with a `#` that
- * isn't encoded.
+ * Checks the URL before ioredis does, because the error of ioredis would contain the password. If the URL has a fragment, the password
+ * contains a `#` that isn't encoded.
  */
 const isAddress = (text: string) => {
   try {
@@ -116,7 +116,7 @@ export const layerFromClient = (
   Layer.effect(
     SharedTokenCache,
     Effect.suspend(() =>
-      // Many programs create their client on first use, through a Proxy of an empty object. So it must not be used here.
+      // Many programs create their client on first use, through a Proxy of an empty object, so the layer must not use it yet.
       check("client", [
         !hasMethod(client, "get") || hasMethod(client, "call"),
         "has no method call: use a client of ioredis"

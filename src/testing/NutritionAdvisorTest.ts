@@ -80,7 +80,7 @@ export class RecordedSearches extends Context.Tag("effect-nutrition-advisor/test
 type Search<A, R> = (term: string, options?: SearchOptions) => Effect.Effect<A, NutritionAdvisorError, R>
 
 /**
- * Provides a double that records its searches, with the given methods. Without `search`, it finds nothing.
+ * Provides a double that records its searches, with the given methods. If you don't pass `search`, a search finds no foods.
  *
  * @since 1.0.0
  * @category layers

@@ -1,6 +1,6 @@
 /**
- * A simulated Nutrition Advisor service for tests, in memory or on a port. It is as strict as SERVICE.md, and uses the Clock, so it works
- * with TestClock.
+ * A simulated Nutrition Advisor service for tests, in memory or on a port. It checks requests as strictly as SERVICE.md describes. It uses
+ * the Clock, so it works with TestClock.
  *
  * @since 1.0.0
  * @module
@@ -118,7 +118,7 @@ export interface RouteRequest extends SeenRequest {
 export type Route = SimulatedResponse | ((request: RouteRequest) => SimulatedResponse)
 
 /**
- * The numbers of calls since the simulator was started.
+ * The number of calls of each kind since the simulator was started.
  *
  * @since 1.0.0
  * @category models
@@ -194,7 +194,7 @@ export interface Service {
   readonly setCustomerId: (customerId: string) => Effect.Effect<void>
   /** The tokens that are accepted now, and the faults that are active. */
   readonly state: Effect.Effect<State>
-  /** The numbers of calls so far. */
+  /** The number of calls of each kind so far. */
   readonly counters: Effect.Effect<Counters>
   /** The last 1,000 requests, oldest first. */
   readonly requests: Effect.Effect<ReadonlyArray<SeenRequest>>
