@@ -215,7 +215,7 @@ export interface Options {
   readonly tokenLifetime?: number | undefined
   /** The name of the header with the customer identifier; "Service-ID" by default. */
   readonly serviceIdHeader?: string | undefined
-  /** A path in front of /v2; none by default. */
+  /** A path in front of the version, such as /v2; none by default. */
   readonly pathPrefix?: string | undefined
   /** The status for an unknown key; 400 by default ("not shown" in SERVICE.md). */
   readonly unknownKeyStatus?: number | undefined

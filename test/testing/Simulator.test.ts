@@ -8,7 +8,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
 import { arranged, arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
-import { tokenRoutes } from "../support/tables/tokenRoutes.js"
+import { exchangeOf, tokenRoutes } from "../support/tables/tokenRoutes.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"
@@ -136,10 +136,11 @@ const places = [
 describe.each(places)("Simulator %s", (_, simulated) => {
   const live = arrangedLive(Simulator.Simulator, simulated())
 
-  live.each(routesWithKey)(
-    "simulator: an exchange at %s decodes the key once and gets a token response",
+  live.each(tokenRoutes)(
+    "simulator: an exchange over $name decodes the key once and gets a token response",
     function*(route) {
-      const response = yield* send("POST", `${route}/a%2Fb%20c%2525`)
+      const { body, headers, path } = exchangeOf(route, "a/b c%25")
+      const response = yield* send("POST", path, { body: HttpBody.text(body), headers })
       expect(response).toMatchObject({ status: 200, headers: { "content-type": "application/json" } })
       expect(JSON.parse(response.body)).toMatchObject({ customer_id: "c-1", expires_in: 3600.25, token_type: "Bearer" })
       expect(yield* searchWith(yield* decodeToken(response.body))).toBe(200)
