@@ -108,14 +108,11 @@ export class Queue {
   /** Fails all requests that wait, and every later one. */
   close() {
     this.isClosed = true
-    for (const waiter of [...this.startedRequests, ...this.newRequests]) {
-      this.leave(waiter, Exit.fail(closed(waiter.request.operation)))
-    }
+    for (const waiter of [...this.startedRequests, ...this.newRequests]) this.rejectAsClosed(waiter)
   }
 
   private awaitTurn(request: QueuedRequest, lane: Set<Waiter>): Effect.Effect<void, NutritionAdvisorError> {
     return Effect.uninterruptibleMask((restore) => {
-      if (this.isClosed) return closed(request.operation)
       const waiter = this.join(request, lane)
       return Effect.onInterrupt(restore(Deferred.await(waiter.turn)), () => Effect.sync(() => lane.delete(waiter)))
     })
@@ -152,6 +149,10 @@ export class Queue {
       deadline: now + this.settings.maxWait - request.waited,
       turn: Deferred.unsafeMake(FiberId.none)
     }
+    if (this.isClosed) {
+      this.rejectAsClosed(waiter)
+      return waiter
+    }
     const ahead = this.startedRequests.size + (lane === this.newRequests ? this.newRequests.size : 0)
     const decision = this.decide(waiter, now, ahead)
     if (decision._tag !== "Now" && !request.isCounted) {
@@ -172,6 +173,10 @@ export class Queue {
     waiter.request.waited += this.now() - waiter.since
     waiter.lane.delete(waiter)
     Deferred.unsafeDone(waiter.turn, outcome)
+  }
+
+  private rejectAsClosed(waiter: Waiter) {
+    this.leave(waiter, Exit.fail(closed(waiter.request.operation)))
   }
 
   private permit(waiter: Waiter, now: number) {
