@@ -14,7 +14,7 @@ export const costsOf = (replicas) =>
     const costs = []
 
     const measure = async (situation, millis, isSearching) => {
-      const [exchanges, cacheCalls, begun] = [service.exchanges.length, cache.calls, time.now]
+      const [exchanges, cacheCalls, startedAt] = [service.exchanges.length, cache.calls, time.now]
       fleet.durations.length = 0
       if (isSearching) fleet.searchAll()
       await fleet.pass(millis)
@@ -24,9 +24,9 @@ export const costsOf = (replicas) =>
         replicas,
         exchanges: service.exchanges.length - exchanges,
         cacheCalls: cache.calls - cacheCalls,
-        busiestSecond: cache.busiestSince(begun),
+        busiestSecond: cache.busiestSince(startedAt),
         // The milliseconds from the publication of the token until the last replica had its search result.
-        lastAfter: isSearching ? Math.round(begun + longest - cache.publishedAt) : undefined
+        lastAfter: isSearching ? Math.round(startedAt + longest - cache.publishedAt) : undefined
       })
     }
 

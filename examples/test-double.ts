@@ -37,4 +37,4 @@ const asked = await Effect.runPromise(
 )
 assert.deepEqual(asked.map(({ term }) => term), ["quince"])
 
-console.log("The double answered, failed and recorded.")
+console.log("The double responded, failed and recorded.")

@@ -19,16 +19,16 @@ const settings = { baseUrl: "https://advisor.example", licenseKey: key }
 
 export const json = (body: unknown, init?: ResponseInit) => new Response(JSON.stringify(body), init)
 
-/** Responds to each exchange with a token, or as `exchange` says, and to every other request as `answer` says. */
+/** Responds to each exchange with a token, or as `exchange` says, and to every other request as `respond` says. */
 export const serviceOf = (
-  answer: (sent: Sent, index: number) => Response | Promise<Response> = () => json({ results: ["oats"] }),
+  respond: (sent: Sent, index: number) => Response | Promise<Response> = () => json({ results: ["oats"] }),
   exchange?: (sent: Sent, index: number) => Response | Promise<Response>
 ) => {
   const exchanges: Array<Sent> = []
   const sent: Array<Sent> = []
   const fetch: typeof globalThis.fetch = async (input, init = {}) => {
     const request: Sent = { resource: input, url: new URL(String(input)), init, headers: new Headers(init.headers) }
-    if (!isExchange(request.url.pathname)) return answer(request, sent.push(request) - 1)
+    if (!isExchange(request.url.pathname)) return respond(request, sent.push(request) - 1)
     const index = exchanges.push(request) - 1
     const token = {
       access_token: `token-${index + 1}`,

@@ -42,11 +42,11 @@ describe("NutritionAdvisorError", () => {
   })
 
   each("the message of %s can be changed without affecting its other fields", (_, error) => {
-    const look = () => [error.stack, JSON.stringify(error), Object.keys(error), inspect(error)]
-    const [message, before] = [error.message, look()]
+    const shown = () => [error.stack, JSON.stringify(error), Object.keys(error), inspect(error)]
+    const [message, before] = [error.message, shown()]
     error.message = `Foods: ${error.message}`
     expect(error.message).toBe(`Foods: ${message}`)
-    expect(look()).toEqual(before)
+    expect(shown()).toEqual(before)
   })
 
   each("mocks of Jest and Vitest can read the message of the prototype of %s", (_, error) => {

@@ -10,17 +10,17 @@ import { settings } from "../support/doubles/simulatedAdvisor.js"
 
 /** A service that counts how many exchanges run at once. The first one gets no response, and ends with `first`. */
 const serviceWith = (first: Effect.Effect<void>) => {
-  const exchanges = { begun: 0, running: 0, most: 0 }
+  const exchanges = { started: 0, running: 0, most: 0 }
   const ended = Effect.sync(() => {
     exchanges.running -= 1
   })
   const client = HttpClient.make((request) => {
     const respond = (json: unknown) => Effect.sync(() => HttpClientResponse.fromWeb(request, Response.json(json)))
     if (request.method !== "POST") return respond([])
-    exchanges.begun += 1
+    exchanges.started += 1
     exchanges.running += 1
     exchanges.most = Math.max(exchanges.most, exchanges.running)
-    const exchange = exchanges.begun === 1
+    const exchange = exchanges.started === 1
       ? Effect.zipRight(first, new HttpClientError.RequestError({ request, reason: "Transport" }))
       : Effect.delay(respond({ access_token: "token-1", expires_in: 3_600, customer_id: "customer-1" }), "200 millis")
     return Effect.ensuring(exchange, ended)
@@ -51,7 +51,7 @@ const stoppedDuring = (first: Effect.Effect<void>) =>
 describe("sharing: a process that is suspended during an exchange", () => {
   test("the exchange is repeated if it can be interrupted", function*() {
     const { exchanges, exit } = yield* stoppedDuring(Effect.never)
-    expect([Exit.isSuccess(exit), exchanges.begun, exchanges.most]).toEqual([true, 2, 1])
+    expect([Exit.isSuccess(exit), exchanges.started, exchanges.most]).toEqual([true, 2, 1])
   })
 
   test("no second exchange starts while an uninterruptible one runs", function*() {

@@ -141,7 +141,7 @@ testLive.each<readonly [example: string, what: string, lines: ReadonlyArray<stri
     "one layer for the process: 1 token\n",
     "a layer for each call: 3 tokens\n"
   ]],
-  ["test-double", "its assertions pass", ["answered, failed and recorded"]],
+  ["test-double", "its assertions pass", ["responded, failed and recorded"]],
   ["other-routes", "it reads and writes at other routes, even after a revocation", [
     "GET 200 { asked: 'day=2026-11-20' }",
     "POST 201 { food: 'apple', grams: 182 }"

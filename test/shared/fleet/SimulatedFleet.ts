@@ -152,11 +152,11 @@ export class SimulatedFleet {
   }
 
   search(replica: Replica) {
-    const begun = this.time.now
+    const startedAt = this.time.now
     this.pending += 1
     replica.run(this.searchOf(replica), (exit) => {
       this.pending -= 1
-      const millis = this.time.now - begun
+      const millis = this.time.now - startedAt
       if (millis > longestSearch) this.violations.push(`replica ${replica.id}: a search took ${millis} ms`)
       if (Exit.isSuccess(exit)) {
         this.succeeded += 1

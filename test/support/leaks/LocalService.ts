@@ -13,7 +13,7 @@ export interface Received {
 }
 
 export interface Call {
-  /** The number of earlier calls of its kind. */
+  /** The number of earlier calls to the same route: the token route, or any other. */
   readonly index: number
   readonly request: Received
   readonly response: Http.ServerResponse
@@ -30,14 +30,14 @@ export interface Replies {
   readonly data: Reply
 }
 
-const listen = (answer: (request: Received, response: Http.ServerResponse) => void) =>
+const listen = (respond: (request: Received, response: Http.ServerResponse) => void) =>
   Effect.gen(function*() {
     const received: Array<Received> = []
     const { origin } = yield* serve(afterBody((body, { headers, method = "", url = "" }, response) => {
       const [path = "", query = ""] = url.split("?", 2)
       const request = { method, path, query, headers, body: body.toString("utf8") }
       received.push(request)
-      answer(request, response)
+      respond(request, response)
     }))
     return { origin, received }
   })
@@ -52,8 +52,8 @@ export const start = (replies: Replies) =>
     })
     const counts = { token: 0, data: 0 }
     const service = yield* listen((request, response) => {
-      const kind = isExchange(request.path) ? "token" : "data"
-      replies[kind]({ index: counts[kind]++, request, response, otherOrigin: other.origin, hang })
+      const route = isExchange(request.path) ? "token" : "data"
+      replies[route]({ index: counts[route]++, request, response, otherOrigin: other.origin, hang })
     })
     return { ...service, receivedAtOther: other.received, hanging }
   })

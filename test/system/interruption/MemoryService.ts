@@ -35,14 +35,14 @@ export class MemoryService {
   /** Routes that never respond. */
   readonly silent = new Set<Route>()
   private readonly open = new Map<Http.ServerResponse, Route>()
-  private begun = 0
+  private requests = 0
   private readonly server = Http.createServer((request, response) => {
     const route = isExchange(request.url ?? "") ? "token" : "data"
-    this.begun += 1
+    this.requests += 1
     this.open.set(response, route)
     response.once("close", () => this.open.delete(response))
     request.resume().once("end", () => {
-      if (!this.silent.has(route)) this.answer(response, route)
+      if (!this.silent.has(route)) this.respond(response, route)
     }).on("error", () => {})
   })
 
@@ -51,9 +51,9 @@ export class MemoryService {
   }
 
   /** Responds to all requests from now on, and to the waiting ones. */
-  answerAll() {
+  respondToAll() {
     this.silent.clear()
-    for (const [response, route] of this.open) this.answer(response, route)
+    for (const [response, route] of this.open) this.respond(response, route)
   }
 
   connect(): Duplex {
@@ -65,9 +65,9 @@ export class MemoryService {
     return asSocket(ours)
   }
 
-  private answer(response: Http.ServerResponse, route: Route) {
+  private respond(response: Http.ServerResponse, route: Route) {
     if (response.writableEnded) return
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(bodyOf[route](this.begun)))
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(bodyOf[route](this.requests)))
   }
 }
 

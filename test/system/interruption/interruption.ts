@@ -85,8 +85,10 @@ class Run {
   }
 
   start(call: Effect.Effect<unknown, unknown, Env>): AnyFiber {
-    const begun = Effect.zipRight(Effect.yieldNow(), this.built)
-    return Effect.runFork(Effect.flatMap(begun, (built) => Effect.provide(call, built)), { scheduler: this.scheduler })
+    const started = Effect.zipRight(Effect.yieldNow(), this.built)
+    return Effect.runFork(Effect.flatMap(started, (built) => Effect.provide(call, built)), {
+      scheduler: this.scheduler
+    })
   }
 
   close(): AnyFiber {
@@ -147,7 +149,7 @@ const play = async (played: Case, ending: Ending, at: number) => {
 
 const expectOthersServed = async (run: Run, other: AnyFiber) => {
   run.expectNoneOpen("data", other.unsafePoll() === null ? 1 : 0)
-  run.service.answerAll()
+  run.service.respondToAll()
   const later = run.start(NutritionAdvisor.search("oats"))
   await run.settle()
   run.expectEnd("the other caller", other)

@@ -141,7 +141,7 @@ const refuses = (row, sentence) => async () => {
   return `no: ${sentence}`
 }
 
-const inTime = () => AbortSignal.timeout(120_000)
+const timeout = () => AbortSignal.timeout(120_000)
 
 /** Starts Next.js, and passes a function that requests a path. */
 const serves = async (folder, bin, mode, use) => {
@@ -149,10 +149,10 @@ const serves = async (folder, bin, mode, use) => {
   let output = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => output += text)
   try {
-    while (!/http:\/\/localhost:\d+[^]*ready/i.test(output)) await once(child.stdout, "data", { signal: inTime() })
+    while (!/http:\/\/localhost:\d+[^]*ready/i.test(output)) await once(child.stdout, "data", { signal: timeout() })
     const [address] = /http:\/\/localhost:\d+/.exec(output)
     await use(async (path, init) => {
-      const response = await fetch(address + path, { signal: inTime(), ...init })
+      const response = await fetch(address + path, { signal: timeout(), ...init })
       return `${response.status} ${await response.text()}`
     })
   } catch (error) {
@@ -254,9 +254,9 @@ const workerd = async () => {
       once(child, "exit").then(() => Promise.reject(new Error(output)))
     ])
     const address = `http://127.0.0.1:${/"port":(\d+)/.exec(String(event))[1]}`
-    const ask = async (path) => (await fetch(address + path, { signal: inTime() })).text()
-    const answers = await Promise.all(Array.from({ length: 8 }, () => ask("/?term=oats")))
-    for (const answer of answers) says(answer, "Oats")
+    const ask = async (path) => (await fetch(address + path, { signal: timeout() })).text()
+    const pages = await Promise.all(Array.from({ length: 8 }, () => ask("/?term=oats")))
+    for (const page of pages) says(page, "Oats")
     says(await ask("/steps"))
   } catch (error) {
     throw new Error(`${error.message} ${output}`)

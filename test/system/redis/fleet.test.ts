@@ -29,9 +29,9 @@ RedisServer.describeWithRedis("replicas on Redis", () => {
       const expectOneExchange = (costOf: typeof revocationCost) =>
         Effect.gen(function*() {
           yield* redis.command("CONFIG", "RESETSTAT")
-          const begun = yield* Clock.currentTimeNanos
+          const startedAt = yield* Clock.currentTimeNanos
           expect(yield* costOf(replicas)).toBe(1)
-          const seconds = Number((yield* Clock.currentTimeNanos) - begun) / 1e9
+          const seconds = Number((yield* Clock.currentTimeNanos) - startedAt) / 1e9
           const perReplica = (yield* cacheCalls(redis, 1)) / size
           // A busy machine takes longer, and so there are more rounds, of two calls within 0.825 seconds at least.
           expect(perReplica).toBeLessThanOrEqual(6 + (2 / 0.825) * Math.max(0, seconds - 1))

@@ -20,6 +20,6 @@ export const steps = async ({ isTransient, search, simulator = process.env.SIMUL
   setTimeout(() => controller.abort(new Error("left")), 200)
   const left = await search("oats", { signal: controller.signal }).then(() => undefined, (error) => error)
   await control("latency/search?millis=0")
-  demand(left !== undefined, "an aborted search was answered")
+  demand(left !== undefined, "an aborted search got a response")
   await finds()
 }
