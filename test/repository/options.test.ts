@@ -92,6 +92,14 @@ it.each<readonly [string, string, Declared]>([
   }
 )
 
+it("options: the call of RedisTokenCache.layer in docs/sharing.md has each option", () => {
+  const [, call = ""] = /^\| `RedisTokenCache\.layer\(\{ (.*?) \}\)`/m.exec(read("docs/sharing.md")) ?? []
+  const named = Object.entries(RedisTokenCache.declarations).map(([name, declaration]) =>
+    "isRequired" in declaration ? name : `${name}?`
+  )
+  expect(call.split(", ")).toEqual(named)
+})
+
 it.each<readonly [string, Declared, ReadonlyArray<string>]>([
   ["client", Settings.sharedClientDeclarations, ["refresh", "rejectedStatuses"]],
   ["UndiciClient", UndiciClient.declarations, ["maxResponseBytes", "undici"]],

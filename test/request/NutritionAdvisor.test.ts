@@ -307,6 +307,11 @@ describe("warning about a second layer for the same key", () => {
     expect((yield* warningsOf(Effect.zipLeft(build("long-lived"), Effect.repeatN(other, 4)))).length).toBe(1)
   })
 
+  buildingTest("the warning is logged again for two layers that are opened after all others are closed", function*() {
+    const two = Effect.scoped(Effect.zipRight(build("opened-again"), build("opened-again")))
+    expect((yield* warningsOf(Effect.zipRight(two, two))).length).toBe(2)
+  })
+
   const builtShared = Effect.provide(
     Layer.build(NutritionAdvisor.layerShared({ ...settings, baseUrl: "https://service.example" })),
     SharedTokenCache.layerMemory

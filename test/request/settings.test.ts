@@ -1,7 +1,12 @@
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
-import { Either, Redacted } from "effect"
+import { Context, Effect, Either, Redacted } from "effect"
+import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Client from "../../src/internal/request/client.js"
 import * as Settings from "../../src/internal/settings/settings.js"
+import { test } from "../support/doubles/arranged.js"
+import { settings as simulated } from "../support/doubles/simulatedAdvisor.js"
 import { secretHeaders } from "../support/tables/secretHeaders.js"
 
 type Options = Parameters<typeof Settings.parseSharedClient>[0]
@@ -178,4 +183,24 @@ describe("accepted setting", () => {
   ])("baseUrl: %s", (text, origin, pathname) => {
     expect(Either.getOrThrow(check(url(text))).baseUrl).toMatchObject({ origin, pathname })
   })
+})
+
+/** An object that adds the name of each property that is read to a set. */
+const watched = <A extends object>(object: A, read: Set<PropertyKey>): A =>
+  new Proxy(object, {
+    get: (target, name, receiver) => {
+      read.add(name)
+      return Reflect.get(target, name, receiver)
+    }
+  })
+
+test("settings: a client that searches with a shared token uses each one", function*() {
+  const read = new Set<PropertyKey>()
+  const settings = watched(Either.getOrThrow(Settings.parseSharedClient(simulated)), read)
+  const services = yield* Client.fromSharedSettings(settings).pipe(
+    Effect.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
+  )
+  yield* Context.get(services, NutritionAdvisor.NutritionAdvisor).search("oats")
+  // This one is only used to check the base URL.
+  expect(Object.keys(settings).filter((name) => !read.has(name))).toEqual(["allowInsecureHttp"])
 })
