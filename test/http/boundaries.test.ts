@@ -82,7 +82,7 @@ const propagating = (wrap: Wrap) =>
   )
 
 testLive.each(tracing)("no output contains a secret if the HttpClient %s", function*([, wrap]) {
-  const seen = yield* leaksOf({ title: "", end: "Success" }, propagating(wrap))
+  const { seen } = yield* leaksOf({ title: "", end: "Success" }, propagating(wrap))
   expect(seen).toEqual({ end: "Success", leaks: {}, elsewhere: [] })
 })
 

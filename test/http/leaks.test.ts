@@ -14,11 +14,17 @@ describe("secrets, raw or encoded", () => {
   const clientOf = (outcome: Outcome, index: number) =>
     clients.find(({ name }) => name === outcome.clientName) ?? clients[index % clients.length]
 
+  /** The fields of all errors of the tests that have run. */
+  const created = new Set<string>()
+  let tested = 0
+
   const inTurn = outcomes.map((outcome, index) => [outcome.title, outcome, clientOf(outcome, index)] as const)
 
   testLive.each(inTurn)("no output contains a secret after %s", function*([, outcome, client]) {
-    const seen = yield* leaksOf(outcome, client?.layer ?? Layer.die("no client"))
+    const { fields, seen } = yield* leaksOf(outcome, client?.layer ?? Layer.die("no client"))
     expect(seen).toEqual({ end: outcome.end, leaks: {}, elsewhere: [] })
+    for (const field of fields) created.add(field)
+    tested += 1
   })
 
   it("these tests cover each error and each reason of Forbidden", () => {
@@ -26,6 +32,14 @@ describe("secrets, raw or encoded", () => {
     expect(NutritionAdvisorError.errors.filter(({ _tag }) => !ends.has(_tag))).toEqual([])
     const { literals } = NutritionAdvisorError.ForbiddenReason
     expect(literals.filter((reason) => !outcomes.some(({ end }) => end === `Forbidden ${reason}`))).toEqual([])
+  })
+
+  it("these tests cover each field of each error", ({ skip }) => {
+    skip(tested < outcomes.length, "only some of the tests ran")
+    const fields = NutritionAdvisorError.errors.flatMap(({ _tag, fields }) =>
+      Object.keys(fields).map((name) => `${_tag}.${name}`)
+    )
+    expect(fields.filter((field) => !created.has(field))).toEqual([])
   })
 })
 
@@ -37,7 +51,7 @@ testLive.each<readonly [string, (error: Error) => Effect.Effect<never, HttpClien
   ["interrupts itself and dies", (error) => Effect.ensuring(Effect.interrupt, Effect.die(error))]
 ])("secrets: no output contains one if a custom HttpClient %s", function*([, fails]) {
   const client = HttpClient.make((request) => fails(Object.assign(new Error(JSON.stringify(request)), { request })))
-  const seen = yield* leaksOf({ title: "", end: "" }, Layer.succeed(HttpClient.HttpClient, client))
+  const { seen } = yield* leaksOf({ title: "", end: "" }, Layer.succeed(HttpClient.HttpClient, client))
   expect(seen).toEqual({ end: "TransportError Connection", leaks: {}, elsewhere: [] })
 })
 
@@ -53,7 +67,7 @@ testLive.each<readonly [string, (client: HttpClient.HttpClient) => HttpClient.Ht
   ["fails before it sends", HttpClient.mapRequestEffect(unsent)]
 ])("secrets: no output contains one if a wrapper of a failing HttpClient %s", function*([, wrap]) {
   const client = wrap(HttpClient.make(unsent))
-  const seen = yield* leaksOf({ title: "", end: "" }, Layer.succeed(HttpClient.HttpClient, client))
+  const { seen } = yield* leaksOf({ title: "", end: "" }, Layer.succeed(HttpClient.HttpClient, client))
   expect(seen).toEqual({ end: "TransportError Connection", leaks: {}, elsewhere: [] })
 })
 
