@@ -126,7 +126,9 @@ const form: Call = { body: HttpBody.text(`k=${secret}`, "application/x-www-form-
 
 const bearer: Call = { headers: { authorization: "Bearer x" } }
 
-const routesWithKey = tokenRoutes.flatMap(({ path }) => path.endsWith("/{key}") ? [path.replace("/{key}", "")] : [])
+const routesWithKeyInPath = tokenRoutes.flatMap(({ path }) =>
+  path.endsWith("/{key}") ? [path.replace("/{key}", "")] : []
+)
 
 const places = [
   ["in memory", inMemory],
@@ -283,7 +285,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["an exchange below a wrong prefix", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`],
     ["an exchange with a trailing slash", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}/`],
     ["a request for an unknown route", "/api/{key}", `/api/${secret}`],
-    ...routesWithKey.map((route) => route.replace(/^\/v\d+/, "")).map((unversioned) =>
+    ...routesWithKeyInPath.map((route) => route.replace(/^\/v\d+/, "")).map((unversioned) =>
       ["an exchange without a version", `${unversioned}/{key}`, `${unversioned}/${secret}`, bearer] as const
     ),
     ["an exchange with a token", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`, bearer],
