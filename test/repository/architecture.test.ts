@@ -37,6 +37,23 @@ it("architecture: no file in src imports from a room above, not even types", () 
   expect(imports.filter(([file, imported]) => roomOf(imported) < roomOf(file))).toEqual([])
 })
 
+it.each(["A search", "A rejected token"])(
+  "architecture: each function in the steps of \"%s\" is in its file",
+  (heading) => {
+    const section = read("ARCHITECTURE.md").split("\n## ").find((text) => text.startsWith(`${heading}\n`)) ?? ""
+    const namesIn = (cell: string) => Array.from(cell.matchAll(/`(?:\w+\.)?([\w/]+)`/g), ([, name = ""]) => name)
+    const steps = Array.from(section.matchAll(/^\| \d\w? (.*?) \| (.*?) \|/gm), ([, functions = "", places = ""]) => ({
+      functions: namesIn(functions),
+      source: namesIn(places).map((place) => read(`src/internal/${place}.ts`)).join()
+    }))
+    expect(steps.length).toBeGreaterThan(8)
+    const missing = steps.flatMap(({ functions, source }) =>
+      functions.filter((name) => !new RegExp(`\\b${name}\\b`).test(source))
+    )
+    expect(missing).toEqual([])
+  }
+)
+
 it("architecture: only files in the table of SECURITY.md unwrap a secret", () => {
   const [, table = ""] = read("SECURITY.md").split("## Where secrets are in plain text")
   const named = new Set(Array.from(table.matchAll(/`([\w/]+)`/g), ([, name = ""]) => name))
