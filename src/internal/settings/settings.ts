@@ -15,12 +15,17 @@ import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseSer
 import { isPlaceholder, nothingAround, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
-/** The token routes that have a name, with `{key}` where the license key is. */
-export const tokenRoutes = {
+/**
+ * The token routes that have a name, with `{key}` where the license key is. If this were exported, TypeScript would import it from this
+ * file in the declarations of programs that copy the options.
+ */
+const tokenRoutes = {
   "advisor-licence": { path: "/v2/token-cache/nutrition-advisor/oauth/licence/{key}" },
   "advisor-token": { path: "/v2/token-cache/nutrition-advisor/oauth/token/{key}" },
   "unified": { path: "/v2/token-cache/unified/oauth/token/{key}" }
 }
+
+export const namedTokenRoutes = Object.values(tokenRoutes)
 
 interface CommonOptions {
   /** The base URL of the service. It must be https; http needs a loopback host or `allowInsecureHttp`. A path prefix is kept. */

@@ -1,13 +1,13 @@
 import * as Headers from "@effect/platform/Headers"
 import * as Effect from "effect/Effect"
-import { tokenRoutes } from "../../internal/settings/settings.js"
+import { namedTokenRoutes } from "../../internal/settings/settings.js"
 import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest } from "../Simulator.js"
 import { type KnownSecrets, withoutSecrets, withoutSecretsInBytes } from "./secrets.js"
 
 const searchRoute = "/v2/products/napi/food/search/semantic"
 
-const tokenPatterns = Object.values(tokenRoutes).map(({ path }) => {
+const tokenPatterns = namedTokenRoutes.map(({ path }) => {
   const unversioned = path.replace(/^\/v\d+/, "")
   return {
     exact: new RegExp(`^${path.replace("{key}", "(?<key>[^/]+)")}$`),
