@@ -71,7 +71,7 @@ describe("headers that carry secrets, in logs", () => {
     HttpClient.tapRequest((request) => Effect.log(HttpClientRequest.setHeaders(request, headers)))
   )
 
-  test("a header that carries secrets is redacted in each request that a wrapper logs", function*() {
+  test("a header that carries secrets is redacted in each request that a wrapper logs with Effect.log", function*() {
     const lines: Array<string> = []
     yield* Effect.provide(
       NutritionAdvisor.search("oats"),

@@ -194,7 +194,7 @@ const watched = <A extends object>(object: A, read: Set<PropertyKey>): A =>
     }
   })
 
-test("settings: a client that searches with a shared token uses each one", function*() {
+test("settings: a client that shares its token has read each one after a search", function*() {
   const read = new Set<PropertyKey>()
   const settings = watched(Either.getOrThrow(Settings.parseSharedClient(simulated)), read)
   const services = yield* Client.fromSharedSettings(settings).pipe(

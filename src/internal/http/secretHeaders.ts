@@ -8,6 +8,6 @@ const secretHeaders: ReadonlyArray<RegExp> = [
 /** Checks the name of a header, in lower case. */
 export const carriesSecrets = (name: string): boolean => secretHeaders.some((pattern) => pattern.test(name))
 
-/** Adds the headers that carry secrets, and `others`, to those that the platform redacts in everything that it prints. */
+/** Adds the headers that carry secrets, and `others`, to those that Effect's loggers redact in requests. */
 export const addSecretHeaders = (...others: ReadonlyArray<string>) => (names: ReadonlyArray<string | RegExp>) =>
   Array.from(new Set([...names, ...secretHeaders, ...others]))

@@ -19,7 +19,7 @@ import * as Provider from "../token/provider.js"
 import { warnAboutSecondLayer } from "./secondLayer.js"
 import * as Service from "./service.js"
 
-/** Creates the client over a TokenProvider. Until the scope is closed, headers that carry secrets are redacted in what is printed. */
+/** Creates the client over a TokenProvider. Until the scope is closed, Effect's loggers redact headers that carry secrets. */
 export const fromTokens = (
   settings: Settings.DataSettings,
   tokens: TokenProvider.Service,

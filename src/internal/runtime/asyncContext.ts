@@ -8,7 +8,7 @@ interface AnyProcess {
 const { process }: { readonly process?: AnyProcess } = globalThis
 
 /**
- * Runs a function in the `AsyncLocalStorage` context in which the program was loaded, for timers that outlive the call that sets them.
+ * Runs a function in the `AsyncLocalStorage` context in which this module was loaded, for timers that outlive the call that sets them.
  * Otherwise, all that follows would be logged and traced as part of that call, and its context would never be freed.
  */
 export const outsideOfCalls: <A>(run: () => A) => A =

@@ -33,10 +33,10 @@ const isResponse = (error: NutritionAdvisorError) =>
   error.operation !== "token" && "status" in error && error.status !== undefined
 
 /**
- * How long a 429 holds the requests. Some services send a Retry-After of zero, and a date is in the past if the clock of this process is
- * ahead. Neither means that the service is ready again.
+ * Returns how many milliseconds a 429 holds the requests. Some services send a Retry-After of zero, and a date is in the past if the clock
+ * of this process is ahead. Neither means that the service is ready again.
  */
-const lengthOf = (retryAfter: number | undefined): number => {
+const holdMillis = (retryAfter: number | undefined): number => {
   const seconds = retryAfter === undefined || retryAfter === 0 ? 1 : retryAfter
   return Math.min(longestRetryAfter, seconds * 1000)
 }
@@ -52,7 +52,7 @@ export const end = (
   const failure = Exit.isFailure(exit) ? Cause.failureOption(exit.cause) : Option.none()
   const response = Option.getOrUndefined(Option.filter(failure, isResponse))
   if (response?._tag === "TooManyRequests") {
-    const until = now + lengthOf(response.retryAfter)
+    const until = now + holdMillis(response.retryAfter)
     return { _tag: "Held", until: hold._tag === "Held" ? Math.max(hold.until, until) : until }
   }
   if (hold._tag !== "Probing" || permittedAt < hold.since) return hold
