@@ -126,9 +126,9 @@ const form: Call = { body: HttpBody.text(`k=${secret}`, "application/x-www-form-
 
 const bearer: Call = { headers: { authorization: "Bearer x" } }
 
-const routesWithKeyInPath = tokenRoutes.flatMap(({ path }) =>
-  path.endsWith("/{key}") ? [path.replace("/{key}", "")] : []
-)
+const pathsWithKey = tokenRoutes.map(({ path }) => path).filter((path) => path.includes("{key}"))
+
+const withoutVersion = (path: string) => path.replace(/^\/v\d+/, "")
 
 const places = [
   ["in memory", inMemory],
@@ -283,11 +283,14 @@ describe.each(places)("Simulator %s", (_, simulated) => {
 
   it.live.each<readonly [what: string, shown: string, path: string, Call?, Simulator.Options?]>([
     ["an exchange below a wrong prefix", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`],
-    ["an exchange with a trailing slash", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}/`],
     ["a request for an unknown route", "/api/{key}", `/api/${secret}`],
-    ...routesWithKeyInPath.map((route) => route.replace(/^\/v\d+/, "")).map((unversioned) =>
-      ["an exchange without a version", `${unversioned}/{key}`, `${unversioned}/${secret}`, bearer] as const
-    ),
+    ...pathsWithKey.flatMap((shown): ReadonlyArray<readonly [what: string, shown: string, path: string, Call?]> => {
+      const sent = shown.replace("{key}", secret)
+      return [
+        ["an exchange with a trailing slash", `/api${shown}`, `/api${sent}/`],
+        ["an exchange without a version", withoutVersion(shown), withoutVersion(sent), bearer]
+      ]
+    }),
     ["an exchange with a token", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`, bearer],
     ["a request below a token route", `${licenceRoute}/{key}`, `${licenceRoute}/${secret}/more`, {
       body: HttpBody.text("a body")

@@ -16,8 +16,8 @@ import { isPlaceholder, nothingAround, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
 /**
- * The token routes that have a name, with `{key}` where the license key is. If this were exported, TypeScript would import it from this
- * file in the declarations of programs that copy the options.
+ * The token routes that have a name, with `{key}` in place of the license key. This isn't exported, because the type of an option would
+ * then lead the declarations of other programs to this file.
  */
 const tokenRoutes = {
   "advisor-licence": { path: "/v2/token-cache/nutrition-advisor/oauth/licence/{key}" },
@@ -25,7 +25,7 @@ const tokenRoutes = {
   "unified": { path: "/v2/token-cache/unified/oauth/token/{key}" }
 }
 
-export const namedTokenRoutes = Object.values(tokenRoutes)
+export const namedTokenRoutes = () => Object.values(tokenRoutes)
 
 interface CommonOptions {
   /** The base URL of the service. It must be https; http needs a loopback host or `allowInsecureHttp`. A path prefix is kept. */

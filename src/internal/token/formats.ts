@@ -114,18 +114,22 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
     })
   })
 
-const HeaderValue = Schema.String.pipe(Schema.filter(isAsciiHeaderValue))
-
-/** An entry of the shared cache. Older versions write entries without newer fields, so those must be optional. */
-const SharedToken = Schema.Struct(
-  {
-    value: Schema.Redacted(HeaderValue),
-    serviceId: Schema.Redacted(HeaderValue),
-    receivedAt: Schema.JsonNumber,
-    expiresAt: Schema.JsonNumber,
-    ...optionalTextFields
-  } satisfies Readonly<Record<SharedField, unknown>>
-)
+/**
+ * An entry of the shared cache. Older versions write entries without newer fields, so those must be optional. This is a function, so that
+ * bundlers can leave it out of programs that don't share their token.
+ */
+const sharedToken = () => {
+  const HeaderValue = Schema.String.pipe(Schema.filter(isAsciiHeaderValue))
+  return Schema.Struct(
+    {
+      value: Schema.Redacted(HeaderValue),
+      serviceId: Schema.Redacted(HeaderValue),
+      receivedAt: Schema.JsonNumber,
+      expiresAt: Schema.JsonNumber,
+      ...optionalTextFields
+    } satisfies Readonly<Record<SharedField, unknown>>
+  )
+}
 
 /** Encodes a token for other replicas. The result contains its secrets. It doesn't check the token: replicas that decode it do. */
 export const toJson = (token: AccessToken): string => {
@@ -135,12 +139,13 @@ export const toJson = (token: AccessToken): string => {
     receivedAt: token.receivedAt,
     expiresAt: token.expiresAt,
     ...Record.map(optionalTextFields, (_, name) => Option.getOrNull(token[name]))
-  } satisfies typeof SharedToken.Encoded & Readonly<Record<SharedField, unknown>>
+  } satisfies ReturnType<typeof sharedToken>["Encoded"] & Readonly<Record<SharedField, unknown>>
   return JSON.stringify(fields)
 }
 
-const decodeShared = Schema.decodeOption(Schema.parseJson(SharedToken))
-
 /** Decodes a token of another replica, or returns none. The parse errors contain secrets, so they are dropped. */
 export const fromJson = (json: string): Option.Option<AccessToken> =>
-  Option.map(decodeShared(json), (fields) => new AccessToken({ ...fields, tokenType: "Bearer" }))
+  Option.map(
+    Schema.decodeOption(Schema.parseJson(sharedToken()))(json),
+    (fields) => new AccessToken({ ...fields, tokenType: "Bearer" })
+  )

@@ -7,13 +7,13 @@ import { type KnownSecrets, withoutSecrets, withoutSecretsInBytes } from "./secr
 
 const searchRoute = "/v2/products/napi/food/search/semantic"
 
-const tokenPatterns = namedTokenRoutes.map(({ path }) => {
+const tokenPatterns = namedTokenRoutes().map(({ path }) => {
   const unversioned = path.replace(/^\/v\d+/, "")
   return {
     exact: new RegExp(`^${path.replace("{key}", "(?<key>[^/]+)")}$`),
     unversioned,
-    /** Matches below any prefix, because a client with a wrong base URL also sends its key. */
-    belowAnyPrefix: new RegExp(`${unversioned.replace("{key}", ".+")}$`)
+    /** Matches below any prefix, because a client with a wrong base URL also sends its key, and with anything behind it. */
+    anywhere: new RegExp(`${unversioned.replace("{key}", ".+")}(/.*)?$`)
   }
 })
 
@@ -84,26 +84,30 @@ export const keyOf = ({ body, path }: Unmasked): string | undefined => {
 /** Checks for a request with a token, which isn't an exchange. */
 const isData = ({ headers, operation }: Unmasked) => operation !== "token" && Headers.has(headers, "authorization")
 
-/** Checks for a request that may be an exchange at a wrong address, with its key in the path: it has neither a token nor a body. */
-const mayHaveKeyInPath = (request: Unmasked, { routes = {} }: Options) => {
+/** Checks for a request that may be an exchange at an unknown path, with its key as the last segment: it has neither a token nor a body. */
+const mayEndWithKey = (request: Unmasked, { routes = {} }: Options) => {
   const { body, method, operation, path } = request
   return method === "POST" && body.length === 0 && operation === "request" && !isData(request) &&
     routes[`POST ${path}`] === undefined
 }
 
+/** Hides what may be a key because of its place: at a token route, or at the end of a request that `mayEndWithKey`. */
+const withoutKeyPlaces = (request: Unmasked, options: Options): string => {
+  const { path } = request
+  const route = tokenPatterns.find(({ anywhere }) => anywhere.test(path))
+  if (route !== undefined) return path.replace(route.anywhere, route.unversioned)
+  return mayEndWithKey(request, options) ? path.replace(/[^/]+\/*$/, "{key}") : path
+}
+
 /**
- * Replaces what may be a license key with `{key}`:
- *
- * - in the path: known keys, whatever follows a token route, and the last segment if the request `mayHaveKeyInPath`
- * - in the query and the body: known keys, except in a data request, whose route has to get what was sent
+ * Replaces what may be a license key with `{key}`: in the path, also known keys; in the query and the body, only those. A data request keeps
+ * its query and its body, because its route has to get what was sent.
  */
 export const withoutKeys = (request: Unmasked, known: KnownSecrets, options: Options): Unmasked => {
-  const shown = tokenPatterns
-    .reduce((text, { belowAnyPrefix, unversioned }) => text.replace(belowAnyPrefix, unversioned), request.path)
+  const path = withoutKeyPlaces(request, options)
     .split("/")
     .map((segment) => known.licenseKeys.has(percentDecoded(segment) ?? segment) ? "{key}" : segment)
     .join("/")
-  const path = mayHaveKeyInPath(request, options) ? shown.replace(/[^/]+\/*$/, "{key}") : shown
   if (isData(request)) return { ...request, path }
   const { body, query } = request
   return { ...request, path, query: withoutSecrets(query, known), body: withoutSecretsInBytes(body, known) }

@@ -55,4 +55,4 @@ export const headersWithKey = headersOfRoutes.flatMap(([name, value]) => value.i
 
 /** Whether this is the URL or the path of an exchange, below any base URL. */
 export const isExchange = (url: string): boolean =>
-  tokenRoutes.some(({ path }) => url.includes(path.replace("{key}", "")))
+  tokenRoutes.some(({ path }) => path.split("{key}").every((part) => url.includes(part)))
