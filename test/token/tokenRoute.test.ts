@@ -68,6 +68,19 @@ describe.each(tokenRoutes)("token route $name", (route) => {
   })
 
   it.each([
+    ["section 4", /All paths are under the prefix (.+)\./],
+    ["section 9", /The version appears as the path prefix (.+)\./]
+  ])("docs/SERVICE.md, %s, says which version is in its path", (_, sentence) => {
+    const [, versions] = sentence.exec(read("docs/SERVICE.md")) ?? []
+    expect(versions).toContain(/^\/v\d+/.exec(path)?.[0])
+  })
+
+  it("docs/SERVICE.md, section 5, says where its license key is", () => {
+    const [, place] = /with its license key (.+)\./.exec(read("docs/SERVICE.md")) ?? []
+    expect(place).toContain(path.endsWith("/{key}") ? "as the last path segment" : tokenRoute)
+  })
+
+  it.each([
     ["SECURITY.md", "under Destination", /sent only in the ([^.|]+) of the token exchange/],
     ["SECURITY.md", "in its table", /\| license key \| ([^|]+) of the token exchange \|/],
     ["docs/telemetry.md", "about agents", /The ([^.|]+) of a token call contains the license key/]
