@@ -7,6 +7,7 @@ export const suite = [
   "test/request/NutritionAdvisor.test.ts",
   "test/http/leaks.test.ts",
   "test/promise/Client.test.ts",
+  "test/promise/callerContext.test.ts",
   "test/promise/calls.test.ts",
   "test/promise/createClient.test.ts",
   "test/promise/logger.test.ts",

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
+import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
@@ -15,6 +16,7 @@ import { BadRequest, isNutritionAdvisorError } from "../../NutritionAdvisorError
 import type { CallLimits } from "../../promise/Client.js"
 import { aborted, closed, timedOut } from "../errors/transportErrors.js"
 import type { DataOperation } from "../request/runner.js"
+import { schedulerOfCaller } from "./callerContext.js"
 import { asConfigurationError } from "./configError.js"
 
 type Signal = CallLimits["signal"]
@@ -53,19 +55,26 @@ type Fork = <A>(
   timeout: CallLimits["timeout"]
 ) => Fiber.RuntimeFiber<A, unknown>
 
-/** Gives each fiber the FiberRefs of the layer as they are: `runFork` copies them for each. */
+/** Gives each fiber all FiberRefs of the layer at once, and a scheduler of its own: `runFork` would copy them one by one. */
 const forkOver = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
   const bare = Runtime.updateFiberRefs(built, FiberRefs.empty)
+  const scheduler = FiberRefs.getOrDefault(built.fiberRefs, FiberRef.currentScheduler)
+  const refsOf = (fiberId: FiberId.Runtime) =>
+    FiberRefs.updateAs(built.fiberRefs, {
+      fiberId,
+      fiberRef: FiberRef.currentScheduler,
+      value: schedulerOfCaller(scheduler)
+    })
   return (call, operation, timeout) =>
-    Runtime.runFork(bare, limit(call, operation, timeout), { updateRefs: () => built.fiberRefs })
+    Runtime.runFork(bare, limit(call, operation, timeout), { updateRefs: (_, fiberId) => refsOf(fiberId) })
 }
 
 /** Builds the services of a client, which stay open until its scope is closed. */
 export type BuildServices = Effect.Effect<Context.Context<NutritionAdvisor>, unknown, Scope.Scope>
 
 /**
- * Forks calls that wait for the services, and then continue in their order. The first call starts to build them, in a fiber of the scope: it
- * may end while others still wait. This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
+ * Forks calls that wait for the services, and then continue in their order. The first call starts to build them, in a fiber of the scope, because
+ * it may end while others still wait. This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
  */
 const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (fork: Fork) => void): Fork => {
   // A fiber would resume its observers in the reverse order.
@@ -78,16 +87,19 @@ const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (f
     return built
   })
 
-  const start = Effect.suspend(() => {
-    if (isStarted) return Effect.void
+  const start = () => {
+    if (isStarted) return
     isStarted = true
-    return Effect.forkIn(Effect.intoDeferred(Scope.extend(build, scope), services), scope)
-  })
+    Effect.runFork(Effect.forkIn(Effect.intoDeferred(Scope.extend(build, scope), services), scope))
+  }
 
-  const wait = Effect.zipRight(start, Deferred.await(services))
-
-  return (call, operation, timeout) =>
-    Effect.runFork(limit(Effect.flatMap(wait, (built) => Effect.provide(call, built)), operation, timeout))
+  return (call, operation, timeout) => {
+    start()
+    const afterBuild = Effect.flatMap(Deferred.await(services), (built) => Effect.provide(call, built))
+    return Effect.runFork(limit(afterBuild, operation, timeout), {
+      scheduler: schedulerOfCaller()
+    })
+  }
 }
 
 /** The calls of one client, over services that the first of them builds. */

@@ -1,0 +1,34 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import { HttpClient } from "@effect/platform"
+import { expect, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { type Client, type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { settings } from "./simulatedClient.js"
+
+const callers = ["anna", "ben", "cleo"]
+
+const searchAll = ({ search }: Client) => Promise.all(callers.map((caller) => search(caller)))
+
+it.each<readonly [what: string, Partial<ClientOptions>, before: (advisor: Client) => Promise<unknown>]>([
+  ["the first calls, which wait for the client", {}, async () => {}],
+  ["calls that wait for a token", {}, ({ status }) => status()],
+  ["calls that wait in Throttle", { throttle: { rate: { limit: 200, interval: "1 second" } } }, searchAll]
+])("context: %s are sent in the AsyncLocalStorage context of their caller", async (_, options, before) => {
+  const storage = new AsyncLocalStorage<string>()
+  const sent: Array<{ readonly term: string; readonly context: string | undefined }> = []
+  const recorded = HttpClient.tapRequest(({ url }) =>
+    Effect.sync(() => {
+      const term = new URL(url).searchParams.get("term")
+      if (term !== null) sent.push({ term, context: storage.getStore() })
+    })
+  )
+  const httpClient = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, recorded)).pipe(
+    Layer.provide(Simulator.layerHttpClient())
+  )
+  await using advisor = createClient({ ...settings, httpClient, ...options })
+  await before(advisor)
+  sent.length = 0
+  await Promise.all(callers.map((caller) => storage.run(caller, () => advisor.search(caller))))
+  expect(sent).toEqual(callers.map((caller) => ({ term: caller, context: caller })))
+})
