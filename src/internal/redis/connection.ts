@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
 import type * as Scope from "effect/Scope"
 import type { Redis } from "ioredis"
 import { SharedTokenCacheError } from "../../SharedTokenCache.js"
+import { outsideOfCalls } from "../runtime/asyncContext.js"
 
 /** The part of an ioredis client that the cache uses. `Redis` and `Cluster` of ioredis 5 and 6 have it. */
 export interface Client {
@@ -14,18 +16,29 @@ export interface Connection {
   readonly lastError: () => unknown
 }
 
+/**
+ * Connects just before the first command. Otherwise, the command would do so, and the connection would keep the context of its call as long as
+ * the process runs. If connecting fails, the command fails, too.
+ */
+const connectingOutsideOfCalls = (redis: Redis): Client => ({
+  call: (command, ...args) => {
+    if (redis.status === "wait") outsideOfCalls(() => redis.connect().catch(constVoid))
+    return redis.call(command, ...args)
+  }
+})
+
 /** Opens a connection that closes with the scope. It has an error listener, because ioredis prints errors that have none. */
 export const open = (create: () => Redis): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(Effect.sync(create), (client) => Effect.sync(() => client.disconnect())),
-    (client) => {
+    (redis) => {
       let lastError: unknown
-      client.on("error", (error: unknown) => {
+      redis.on("error", (error: unknown) => {
         lastError = error
       }).on("ready", () => {
         lastError = undefined
       })
-      return { client, lastError: () => lastError }
+      return { client: connectingOutsideOfCalls(redis), lastError: () => lastError }
     }
   )
 

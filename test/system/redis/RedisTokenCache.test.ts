@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { inspect } from "node:util"
@@ -173,6 +174,22 @@ describeWithRedis("RedisTokenCache: failed call", () => {
     const cache = yield* cacheOf(RedisTokenCache.layer({ url: Redacted.make(`redis://127.0.0.1:${port}`) }))
     expect(yield* Effect.flip(cache.write(name, "one", first))).toMatchObject({ code: "READONLY" })
     yield* Effect.promise(() => vi.waitFor(() => expect(connections).toBe(2)))
+  })
+
+  testLive("the connection doesn't keep the AsyncLocalStorage context of the first call", function*() {
+    const port = yield* freePort
+    const storage = new AsyncLocalStorage<string>()
+    const contexts: Array<string | undefined> = []
+    const retryStrategy = () => {
+      contexts.push(storage.getStore())
+      return null
+    }
+    const cache = yield* cacheOf(
+      RedisTokenCache.layer({ url: Redacted.make(`redis://127.0.0.1:${port}`), redis: { retryStrategy } })
+    )
+    const failed = () => Effect.runPromise(Effect.flip(cache.read(name)))
+    expect(yield* Effect.promise(() => storage.run("request-1", failed))).toMatchObject({ code: "ECONNREFUSED" })
+    expect(contexts).toEqual([undefined])
   })
 
   testLive.each([
