@@ -1,5 +1,6 @@
 import { createServer } from "node:http"
 import { inspect } from "node:util"
+import { runInNewContext } from "node:vm"
 import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod, HttpServer } from "@effect/platform"
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
@@ -352,6 +353,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["a JSON body", 418, { a: 1 }, "{\"a\":1}"],
     ["a string as its body", 418, "not { json", "not { json"],
     ["bytes as its body", 418, new Uint8Array([104, 105]), "hi"],
+    ["bytes of another realm as its body", 418, runInNewContext("new Uint8Array([104, 105])"), "hi"],
     ["no body", 418, undefined, ""],
     ["no body if the status is 204", 204, "ignored", ""],
     ["no body if the status is 304", 304, "ignored", ""]

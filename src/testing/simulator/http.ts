@@ -14,14 +14,17 @@ export type FinalResponse = Exclude<SimulatedResponse, "hang">
 
 const nothing = new Uint8Array()
 
+/** In Jest and in the jsdom environment of Vitest, the bytes of a TextEncoder aren't an instance of the global Uint8Array. */
+const isBytes = (body: unknown): body is Uint8Array<ArrayBuffer> => ArrayBuffer.isView(body)
+
 const bytesOf = (body: unknown): Uint8Array<ArrayBuffer> => {
   if (body === undefined) return nothing
-  if (body instanceof Uint8Array) return body as Uint8Array<ArrayBuffer>
+  if (isBytes(body)) return body
   return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body))
 }
 
 const headersOf = ({ body, headers }: Reply): Record<string, string> => {
-  const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)
+  const isJson = body !== undefined && typeof body !== "string" && !isBytes(body)
   return { ...(isJson ? { "content-type": "application/json" } : {}), ...headers }
 }
 
