@@ -9,7 +9,9 @@ import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import { fitResult, type JsonObject } from "../internal/ai/fitResult.js"
 import { isLibraryError, messageForModel } from "../internal/ai/messageForModel.js"
+import { declarations } from "../internal/ai/options.js"
 import { inputMessage, inputSchema, isInput, tool } from "../internal/ai/tool.js"
+import { parse } from "../internal/options/declarations.js"
 
 /**
  * The client that the tool searches with: one of `effect-nutrition-advisor/promise`, or any object with this `search` function.
@@ -102,7 +104,7 @@ const searchWith = async (advisor: Advisor, term: string, signal: AbortSignal): 
 }
 
 /**
- * Creates the tool from a client.
+ * Creates the tool from a client. Throws a ConfigurationError if an option is invalid or unknown.
  *
  * @example
  * ```ts
@@ -118,18 +120,20 @@ const searchWith = async (advisor: Advisor, term: string, signal: AbortSignal): 
  * @category constructors
  */
 export const make = (advisor: Advisor, options: Options = {}): FoodSearchTool => {
+  const settings = Either.getOrThrowWith(parse(declarations, options), (error) => error)
+  const { note } = settings
   const execute = async (
     input: unknown,
     { signal = new AbortController().signal }: { readonly signal?: AbortSignal | undefined } = {}
   ): Promise<JsonObject> => {
     if (!isInput(input)) throw new ToolError({ message: inputMessage })
     const payload = await searchWith(advisor, input.term, signal)
-    return Either.getOrThrowWith(fitResult(payload, options), (message) => new ToolError({ message }))
+    return Either.getOrThrowWith(fitResult(payload, settings), (message) => new ToolError({ message }))
   }
   return {
     name: tool.name,
     title: tool.title,
-    description: options.note === undefined ? tool.description : `${tool.description} ${options.note}`,
+    description: note === undefined ? tool.description : `${tool.description} ${note}`,
     inputSchema: inputSchema(),
     execute
   }

@@ -33,7 +33,7 @@ const resultOf = (text: string, isError: boolean) => ({ content: [{ type: "text"
 /**
  * Registers the tool `search_foods` on a server, annotated as read-only and idempotent. Results are JSON. A failed search is a tool error
  * with a message for the model. If the MCP client cancels a call, the search is aborted. Throws a TypeError if `server` is not an McpServer
- * of `@modelcontextprotocol/server`.
+ * of `@modelcontextprotocol/server`, and a ConfigurationError if an option is invalid or unknown.
  *
  * @example
  * ```ts

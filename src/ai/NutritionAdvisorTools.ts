@@ -12,9 +12,11 @@ import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { fitResult } from "../internal/ai/fitResult.js"
 import { messageForModel } from "../internal/ai/messageForModel.js"
+import { declarations } from "../internal/ai/options.js"
 import { tool } from "../internal/ai/tool.js"
+import { parse } from "../internal/options/declarations.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
-import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
+import type { ConfigurationError, NutritionAdvisorError } from "../NutritionAdvisorError.js"
 import type * as FoodSearchTool from "./FoodSearchTool.js"
 
 /**
@@ -55,22 +57,26 @@ export interface Options<A = unknown, I = unknown, R = never> extends FoodSearch
 }
 
 /**
- * Provides the handlers of `toolkit`, which use the NutritionAdvisor in the context.
+ * Provides the handlers of `toolkit`, which use the NutritionAdvisor in the context. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category layers
  */
 export const layer = <A, I, R = never>(
   { schema, ...options }: Options<A, I, R> = {}
-): Layer.Layer<Tool.Handler<"search_foods">, never, NutritionAdvisor.NutritionAdvisor | R> =>
-  toolkit.toLayer(Effect.map(Effect.context<NutritionAdvisor.NutritionAdvisor | R>(), (context) => ({
-    search_foods: ({ term }: { readonly term: string }) => {
-      const search: Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor | R> =
-        schema === undefined ? NutritionAdvisor.search(term) : NutritionAdvisor.searchAs(schema)(term)
-      return search.pipe(
-        Effect.mapError(messageForModel),
-        Effect.flatMap((payload) => fitResult(payload, options)),
-        Effect.provide(context)
-      )
+): Layer.Layer<Tool.Handler<"search_foods">, ConfigurationError, NutritionAdvisor.NutritionAdvisor | R> =>
+  toolkit.toLayer(Effect.gen(function*() {
+    const settings = yield* parse(declarations, options)
+    const context = yield* Effect.context<NutritionAdvisor.NutritionAdvisor | R>()
+    return {
+      search_foods: ({ term }: { readonly term: string }) => {
+        const search: Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor | R> =
+          schema === undefined ? NutritionAdvisor.search(term) : NutritionAdvisor.searchAs(schema)(term)
+        return search.pipe(
+          Effect.mapError(messageForModel),
+          Effect.flatMap((payload) => fitResult(payload, settings)),
+          Effect.provide(context)
+        )
+      }
     }
-  })))
+  }))

@@ -1,8 +1,12 @@
 import { expect, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { FoodSearchTool } from "effect-nutrition-advisor/ai"
+import { FoodSearchTool, NutritionAdvisorTools } from "effect-nutrition-advisor/ai"
+import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { vi } from "vitest"
 import { messageForModel } from "../../src/internal/ai/messageForModel.js"
+import { thrownBy } from "../promise/outcomes.js"
+import { test } from "../support/doubles/arranged.js"
 
 const payload = { results: [{ name: "oats", kcal: 380 }] }
 
@@ -25,6 +29,32 @@ it("FoodSearchTool: it has a name, a title, a description and an input schema", 
     }
   })
 })
+
+const wrongOptions: ReadonlyArray<readonly [field: string, what: string, options: object]> = [
+  ["maxResultBytes", "NaN, as Number returns for a missing variable", { maxResultBytes: Number(undefined) }],
+  ["maxResultBytes", "a string", { maxResultBytes: "8192" }],
+  ["maxResultBytes", "zero", { maxResultBytes: 0 }],
+  ["fields", "a string", { fields: "name,per100g" }],
+  ["maxBytes", "not an option", { maxBytes: 8_192 }]
+]
+
+it.each(wrongOptions)(
+  "FoodSearchTool: it throws a ConfigurationError that names %s if it is %s",
+  (field, _, options) => {
+    const error = thrownBy(() => FoodSearchTool.make({ search: async () => payload }, options))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+  }
+)
+
+test.each(wrongOptions)(
+  "@effect/ai tool: the layer fails with a ConfigurationError that names %s if it is %s",
+  function*([field, _, options]) {
+    const tools = NutritionAdvisorTools.layer(options).pipe(
+      Layer.provide(NutritionAdvisorTest.layer({ search: () => Effect.succeed(payload) }))
+    )
+    expect(yield* Effect.flip(Layer.build(tools))).toMatchObject({ _tag: "ConfigurationError", field })
+  }
+)
 
 it("FoodSearchTool: other fields of the input are ignored", async () => {
   expect(await found.execute({ term: "oats", limit: 3 })).toEqual(payload)

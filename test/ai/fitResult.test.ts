@@ -1,6 +1,12 @@
 import { expect, it } from "@effect/vitest"
 import { Either, FastCheck as fc } from "effect"
-import { fitResult } from "../../src/internal/ai/fitResult.js"
+import type { FoodSearchTool } from "effect-nutrition-advisor/ai"
+import * as FitResult from "../../src/internal/ai/fitResult.js"
+import { declarations } from "../../src/internal/ai/options.js"
+import { parse } from "../../src/internal/options/declarations.js"
+
+const fitResult = (payload: unknown, options: FoodSearchTool.Options = {}) =>
+  FitResult.fitResult(payload, Either.getOrThrow(parse(declarations, options)))
 
 const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json))
 

@@ -3,6 +3,7 @@ import { Option } from "effect"
 import { RefreshPolicy, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import * as FoodSearch from "../../src/internal/ai/options.js"
 import { namesWithVariable } from "../../src/internal/options/environment.js"
 import * as Settings from "../../src/internal/settings/settings.js"
 import { version } from "../../src/internal/settings/version.js"
@@ -80,6 +81,7 @@ it.each<readonly [string, string, Declared]>([
   ["docs/sharing.md", "lease", Settings.cacheDeclarations],
   ["docs/token-life.md", "background", RefreshPolicy.declarations],
   ["docs/http-clients.md", "connections", UndiciClient.declarations],
+  ["docs/agents.md", "maxResultBytes", FoodSearch.declarations],
   ["docs/load.md", "times", RequestRetry.declarations],
   ["docs/load.md", "onTooManyRequests", Throttle.declarations],
   ["docs/load.md", "timeToLive", SearchCache.declarations]

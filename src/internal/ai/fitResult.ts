@@ -1,6 +1,6 @@
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import type { Options } from "../../ai/FoodSearchTool.js"
+import type { Settings } from "./options.js"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -101,8 +101,10 @@ const tooLarge = (maxBytes: number) =>
  * Returns the payload as an object of at most `maxResultBytes` of JSON, with the note if one is given. If that isn't possible, fails with
  * a sentence for the model.
  */
-export const fitResult = (payload: unknown, options: Options = {}): Either.Either<JsonObject, string> => {
-  const { fields = [], maxResultBytes = 32 * 1024, note } = options
+export const fitResult = (
+  payload: unknown,
+  { fields = [], maxResultBytes, note }: Settings
+): Either.Either<JsonObject, string> => {
   try {
     // The result of a schema may not be JSON, and a payload may be nested too deeply for the stack.
     const json: unknown = JSON.parse(JSON.stringify(payload) ?? "null")
