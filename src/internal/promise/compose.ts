@@ -19,7 +19,7 @@ import { fromSettings, fromSharedSettings } from "../request/client.js"
 import type { BuildServices } from "./calls.js"
 import { asConfigurationError } from "./configError.js"
 import * as Logger from "./logger.js"
-import { type AdvisorOptions, checkNames, readSettings, readSharedSettings } from "./settings.js"
+import { type AdvisorOptions, checkNames, checkShapes, readSettings, readSharedSettings } from "./settings.js"
 
 type Wrapper = Layer.Layer<NutritionAdvisor, ConfigurationError, NutritionAdvisor>
 
@@ -109,6 +109,7 @@ const checkedBuild = (options: ClientOptions) =>
   Effect.gen(function*() {
     const { cache, httpClient, logger, retry, sharedTokenCache, throttle, ...advisorOptions } = options
     yield* checkNames(advisorOptions, sharedTokenCache !== undefined)
+    yield* checkShapes(advisorOptions)
     yield* checkIsLayer("httpClient", httpClient)
     yield* checkIsLayer("sharedTokenCache", sharedTokenCache)
     const buildClient = yield* clientOf(options, sharedTokenCache)
