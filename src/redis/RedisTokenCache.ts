@@ -9,6 +9,7 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { Redis, type RedisOptions } from "ioredis"
 import { hasMethod } from "../internal/http/hasMethod.js"
@@ -104,7 +105,7 @@ export const declarations = {
 
 /**
  * Provides a cache on your own ioredis client, which may be a Cluster. The layer never closes it. Fails with ConfigurationError if the
- * prefix is invalid, or if the client is of another package, such as node-redis or ioredis-mock.
+ * prefix is invalid, or if the client is undefined or of another package, such as node-redis or ioredis-mock.
  *
  * @since 1.0.0
  * @category layers
@@ -118,7 +119,7 @@ export const layerFromClient = (
     Effect.suspend(() =>
       // Many programs create their client on first use, through a Proxy of an empty object, so the layer must not use it yet.
       check("client", [
-        !hasMethod(client, "get") || hasMethod(client, "call"),
+        Predicate.isObject(client) && (!hasMethod(client, "get") || hasMethod(client, "call")),
         "has no method call: use a client of ioredis"
       ]).pipe(
         Either.andThen(() => parse({ prefix: declarations.prefix }, options)),

@@ -260,7 +260,9 @@ describe("RedisTokenCache: settings", () => {
       "a client without `call`, as in node-redis and ioredis-mock,",
       { field: "client" },
       RedisTokenCache.layerFromClient({ get: async () => "" } as never)
-    ]
+    ],
+    ["a client that is not created yet", { field: "client" }, RedisTokenCache.layerFromClient(undefined as never)],
+    ["a URL instead of a client", { field: "client" }, RedisTokenCache.layerFromClient("redis://127.0.0.1:1" as never)]
   ])("%s is rejected", function*([, error, layer]) {
     expect(yield* Effect.flip(cacheOf(layer))).toMatchObject({ _tag: "ConfigurationError", ...error })
   })
