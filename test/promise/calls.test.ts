@@ -172,6 +172,16 @@ it.each([NaN, "5 parsecs"])(
   }
 )
 
+it("signal: a call whose signal is an AbortController is not sent and rejects with BadRequest", async () => {
+  await using world = simulatedClient()
+  const signal: unknown = new AbortController()
+  const options = { signal: signal as AbortSignal }
+  const badRequest = { _tag: "BadRequest", detail: "the signal is not an AbortSignal" }
+  expect(await rejection(world.advisor.search("oats", options))).toMatchObject(badRequest)
+  expect(await rejection(world.advisor.fetch(searchPath, options))).toMatchObject(badRequest)
+  expect(await world.run(({ requests }) => requests)).toEqual([])
+})
+
 it("timeout: a call that finishes in time resolves with its payload", async () => {
   await using advisor = doubled(() => Effect.delay(Effect.succeed("payload"), "20 millis"))
   expect(await advisor.search("oats", { timeout: "1 hour" })).toBe("payload")

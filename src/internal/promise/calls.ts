@@ -15,6 +15,7 @@ import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest, isNutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { CallLimits } from "../../promise/Client.js"
 import { aborted, closed, timedOut } from "../errors/transportErrors.js"
+import { hasMethod } from "../http/hasMethod.js"
 import type { DataOperation } from "../request/runner.js"
 import { schedulerOfCaller } from "./callerContext.js"
 import { asConfigurationError } from "./configError.js"
@@ -46,6 +47,12 @@ const limit = <A, R>(
   if (timeout === undefined) return call
   if (!isDuration(timeout)) return new BadRequest({ operation, detail: "the timeout is not a duration" })
   return Effect.timeoutFail(call, { duration: timeout, onTimeout: () => timedOut(operation) })
+}
+
+/** Some programs pass the AbortController itself, and the signals of old polyfills have only `onabort`. */
+const checkSignal = (signal: Signal, operation: DataOperation) => {
+  if (!signal || hasMethod(signal, "addEventListener")) return
+  throw new BadRequest({ operation, detail: "the signal is not an AbortSignal" })
 }
 
 /** Starts a call in a new fiber. The timeout includes the time to build the services. */
@@ -159,6 +166,7 @@ export const make = (buildServices: BuildServices) => {
     makeEffect: () => Effect.Effect<A, unknown, NutritionAdvisor>
   ): Promise<A> => {
     if (isOver(signal)) throw interruptionOf(operation, signal)
+    checkSignal(signal, operation)
     const fiber = fork(makeEffect(), operation, timeout)
     const leave = enter(fiber, signal)
     // What the call has run so far may have aborted the signal or closed the client.
