@@ -86,6 +86,7 @@ const refusals: ReadonlyArray<Refusal> = [
   refused("licenseKey", /is not set/, [undefined, Redacted.make(undefined), Redacted.make("undefined")] as never),
   refusedKeys(/placeholder/, ...placeholders),
   refused("serviceId", /placeholder/, ["${ID}", "<id>", "op://shop/nutrition/id", "$(ID)"]),
+  refused("serviceId", /quoted/, ["\"c-1\"", "'c-1'", "c-1 # shop"]),
   refused("serviceId", /ASCII/, ["", "a\r\nb", "é"]),
   refused("userAgent", /ASCII/, ["", " ", "shop\r\nx: y", "shop/2\n", "shöp", "shop\u0000"]),
   refused("serviceIdHeader", /header name/, ["", "a b", "é"]),

@@ -109,7 +109,7 @@ const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: st
   Either.gen(function*() {
     const id = redactedText(serviceId)
     const text = yield* parseHeaderValue(Redacted.value(id), field)
-    yield* check(field, [!isPlaceholder(text), placeholderRule])
+    yield* check(field, ...nothingAround(text), [!isPlaceholder(text), placeholderRule])
     return id
   })
 
