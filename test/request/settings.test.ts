@@ -186,6 +186,13 @@ describe("accepted setting", () => {
   })
 })
 
+it.each(
+  [["rejectedStatuses", 403], ["observeHeaders", "x-request-id"]] as const
+)("settings: for %s, one value means the same as an array of it", (option, value) => {
+  const untyped: object = { [option]: value }
+  expect(check(untyped)).toEqual(check({ [option]: [value] }))
+})
+
 /** An object that adds the name of each property that is read to a set. */
 const watched = <A extends object>(object: A, read: Set<PropertyKey>): A =>
   new Proxy(object, {

@@ -1,5 +1,12 @@
 import * as Scheduler from "effect/Scheduler"
-import { inCurrentContext } from "../runtime/asyncContext.js"
+import { asyncHooks } from "../runtime/asyncContext.js"
+
+/** Returns a function that runs others in the current `AsyncLocalStorage` context. `AsyncLocalStorage.snapshot` takes 20 µs on Node 20. */
+const inCurrentContext = (): (run: () => void) => void => {
+  if (asyncHooks === undefined) return (run) => run()
+  const resource = new asyncHooks.AsyncResource("effect-nutrition-advisor")
+  return (run) => resource.runInAsyncScope(run)
+}
 
 /**
  * Returns a scheduler for the fibers of one call, which resumes them in the `AsyncLocalStorage` context of its caller. Otherwise, a call that

@@ -19,7 +19,7 @@ import { fromSettings, fromSharedSettings } from "../request/client.js"
 import type { BuildServices } from "./calls.js"
 import { asConfigurationError } from "./configError.js"
 import * as Logger from "./logger.js"
-import { type AdvisorOptions, checkNames, checkShapes, readSettings, readSharedSettings } from "./settings.js"
+import { type AdvisorOptions, checkNames, readSettings, readSharedSettings } from "./settings.js"
 
 type Wrapper = Layer.Layer<NutritionAdvisor, ConfigurationError, NutritionAdvisor>
 
@@ -73,6 +73,13 @@ const checkLogger = (logger: ClientOptions["logger"]) =>
     ]
   )
 
+/** Programs may try to turn the background refresh off in the same way as other options. */
+const checkRefresh = (refresh: unknown) =>
+  check("refresh", [
+    refresh !== false,
+    "can't be turned off: set refresh.background to false, so that only calls refresh the token"
+  ])
+
 const clientOf = (given: AdvisorOptions, sharedTokenCache: ClientOptions["sharedTokenCache"]) =>
   sharedTokenCache === undefined
     ? Effect.map(readSettings(given), fromSettings)
@@ -109,7 +116,7 @@ const checkedBuild = (options: ClientOptions) =>
   Effect.gen(function*() {
     const { cache, httpClient, logger, retry, sharedTokenCache, throttle, ...advisorOptions } = options
     yield* checkNames(advisorOptions, sharedTokenCache !== undefined)
-    yield* checkShapes(advisorOptions)
+    yield* checkRefresh(advisorOptions.refresh)
     yield* checkIsLayer("httpClient", httpClient)
     yield* checkIsLayer("sharedTokenCache", sharedTokenCache)
     const buildClient = yield* clientOf(options, sharedTokenCache)

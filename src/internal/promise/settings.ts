@@ -37,22 +37,6 @@ const configsOf = <O extends Options>(given: AdvisorOptions, declarations: Decla
   return Record.map(set, (value) => Config.succeed(value)) as Partial<Config.Config.Wrap<O>>
 }
 
-/** The options that are an array or an object. A program without types may pass one value, or `false`. */
-const arraysAndObjects = Object.entries(Settings.sharedClientDeclarations).flatMap(([name, declaration]) =>
-  "default" in declaration && typeof declaration.default === "object"
-    ? [{ name, isArray: Array.isArray(declaration.default) }]
-    : []
-)
-
-/** Rejects options that would otherwise be ignored, or fail with a TypeError that doesn't name them. */
-export const checkShapes = (given: Readonly<Record<string, unknown>>): Checked<void> => {
-  const wrong = arraysAndObjects.find(({ isArray, name }) => {
-    const value = given[name] ?? undefined
-    return value !== undefined && (typeof value !== "object" || Array.isArray(value) !== isArray)
-  })
-  return check(`${wrong?.name}`, [wrong === undefined, wrong?.isArray ? "must be an array" : "must be an object"])
-}
-
 /** Rejects names that are not options of NutritionAdvisor, and those of a shared token if the client doesn't share it. */
 export const checkNames = (given: object, isShared: boolean): Checked<void> => {
   const unused = isShared ? [] : Object.keys(Settings.cacheDeclarations).filter((name) => Object.hasOwn(given, name))

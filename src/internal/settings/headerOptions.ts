@@ -21,7 +21,8 @@ export const parseObserveHeaders = (
   field: string,
   { serviceIdHeader }: { readonly serviceIdHeader?: string | undefined }
 ): Checked<ReadonlyArray<string>> => {
-  const names = given.map((name) => name.toLowerCase())
+  // A program without types may pass one name.
+  const names = [given].flat().map((name) => name.toLowerCase())
   const idHeader = (serviceIdHeader ?? defaultServiceIdHeader).toLowerCase()
   return checkValue(
     names,

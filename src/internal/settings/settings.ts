@@ -126,8 +126,10 @@ const parseTokenRoute = (
 }
 
 const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): Checked<ReadonlySet<number>> => {
-  const areClientErrors = statuses.every((status) => Number.isInteger(status) && status >= 400 && status < 500)
-  return checkValue(new Set(statuses), field, [areClientErrors, "must be whole numbers from 400 to 499"])
+  // A program without types may pass one number.
+  const all = [statuses].flat()
+  const areClientErrors = all.every((status) => Number.isInteger(status) && status >= 400 && status < 500)
+  return checkValue(new Set(all), field, [areClientErrors, "must be whole numbers from 400 to 499"])
 }
 
 const commonDeclarations = {
