@@ -5,32 +5,28 @@ import { Effect, identity, Layer, Redacted } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { advisorOver, type HttpClientLayer } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
+import type { Received } from "../support/doubles/Wire.js"
 import { clients } from "../support/leaks/clients.js"
 import { leaksOf } from "../support/leaks/leaksOf.js"
-import * as LocalService from "../support/leaks/LocalService.js"
 import * as Replies from "../support/leaks/replies.js"
 import * as Secrets from "../support/leaks/secrets.js"
 
-const serve = (replies: Partial<LocalService.Replies> = {}) =>
-  LocalService.start({ token: Replies.tokenReply, data: Replies.found, ...replies })
-
-const advisorAt = ({ origin: baseUrl }: LocalService.LocalService, client: HttpClientLayer) =>
+const advisorAt = (baseUrl: string, client: HttpClientLayer) =>
   advisorOver(client, { baseUrl, licenseKey: Redacted.make(Secrets.key) })
 
 const tokenPath = `/v2/token-cache/nutrition-advisor/oauth/licence/${Secrets.withReserved(Secrets.key)}`
 
-const namesOf = (requests: ReadonlyArray<LocalService.Received>) =>
-  requests.map(({ headers }) => Object.keys(headers).sort())
+const namesOf = (requests: ReadonlyArray<Received>) => requests.map(({ headers }) => Object.keys(headers).sort())
 
-const traceHeaders = (requests: ReadonlyArray<LocalService.Received>) =>
+const traceHeaders = (requests: ReadonlyArray<Received>) =>
   namesOf(requests).flat().filter((name) => /^(traceparent|tracestate|baggage|b3|x-b3-.+)$/.test(name))
 
 const traced = (client: HttpClient.HttpClient) => HttpClient.withTracerDisabledWhen(client, () => false)
 
 describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
   testLive("the client adds no headers other than the two token headers and the User-Agent", function*() {
-    const [service, bare] = [yield* serve(), yield* serve()]
-    const { search } = yield* advisorAt(service, layer)
+    const [service, bare] = [yield* Replies.serve(), yield* Replies.serve()]
+    const { search } = yield* advisorAt(service.origin, layer)
     yield* search("apple")
     yield* Effect.gen(function*() {
       const client = HttpClient.withTracerPropagation(yield* HttpClient.HttpClient, false)
@@ -38,31 +34,31 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
       yield* client.post(`${bare.origin}${tokenPath}`, { headers: { accept: "*/*", "user-agent": "x" } })
       yield* client.get(`${bare.origin}/v2/x`, { headers: own })
     }).pipe(Effect.provide(layer), Effect.scoped)
-    expect(namesOf(service.received)).toEqual(namesOf(bare.received))
+    expect(namesOf(service.requests)).toEqual(namesOf(bare.requests))
   })
 
   testLive("a caller's span is not propagated to the service", function*() {
-    const service = yield* serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
+    const service = yield* Replies.serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
     const client = Layer.project(layer, HttpClient.HttpClient, HttpClient.HttpClient, traced)
-    const { httpClient, search } = yield* advisorAt(service, client)
+    const { httpClient, search } = yield* advisorAt(service.origin, client)
     yield* Effect.withSpan(Effect.zipRight(search("apple"), httpClient.get("/v2/plan")), "menu")
-    expect(traceHeaders(service.received)).toEqual([])
+    expect(traceHeaders(service.requests)).toEqual([])
     yield* HttpClient.get(`${service.origin}/v2/x`).pipe(Effect.withSpan("menu"), Effect.provide(layer))
-    expect(traceHeaders(service.received)).not.toEqual([])
+    expect(traceHeaders(service.requests)).not.toEqual([])
   })
 })
 
 testLive("a client that wraps an UndiciClient receives every request", function*() {
-  const service = yield* serve()
+  const service = yield* Replies.serve()
   const guarded = Layer.project(
     Layer.orDie(UndiciClient.layer()),
     HttpClient.HttpClient,
     HttpClient.HttpClient,
     (client) => HttpClient.mapRequest(client, HttpClientRequest.setHeader("service-id", "kept back"))
   )
-  const { search } = yield* advisorAt(service, guarded)
+  const { search } = yield* advisorAt(service.origin, guarded)
   yield* search("apple")
-  expect(service.received.map(({ headers }) => headers["service-id"])).toEqual(["kept back", "kept back"])
+  expect(service.requests.map(({ headers }) => headers["service-id"])).toEqual(["kept back", "kept back"])
 })
 
 type Wrap = (client: HttpClient.HttpClient) => HttpClient.HttpClient
@@ -87,8 +83,8 @@ testLive.each(tracing)("no output contains a secret if the HttpClient %s", funct
 })
 
 testLive.each(tracing)("no trace header is sent if the HttpClient %s", function*([, wrap]) {
-  const service = yield* serve()
-  const { search } = yield* advisorAt(service, propagating(wrap))
+  const service = yield* Replies.serve()
+  const { search } = yield* advisorAt(service.origin, propagating(wrap))
   yield* Effect.withSpan(search("apple"), "menu")
-  expect(traceHeaders(service.received)).toEqual([])
+  expect(traceHeaders(service.requests)).toEqual([])
 })

@@ -5,18 +5,16 @@ import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { advisorOver } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { clients } from "../support/leaks/clients.js"
-import * as LocalService from "../support/leaks/LocalService.js"
 import * as Replies from "../support/leaks/replies.js"
 
 /** A service that never responds to a search, and a layer that the test closes. The layer is built as in `acquireRelease`. */
 const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.gen(function*() {
     const left = yield* Effect.makeLatch()
-    const service = yield* LocalService.start({
-      token: Replies.tokenReply,
-      data: (call) => {
-        void once(call.response, "close").then(() => left.unsafeOpen())
-        call.hang()
+    const service = yield* Replies.serve({
+      data: (_, response, { hang }) => {
+        void once(response, "close").then(() => left.unsafeOpen())
+        hang()
       }
     })
     const scope = yield* Scope.make()
@@ -47,12 +45,12 @@ testLive.each(owners)(
     const { advisor, close, isLeft, service } = yield* open
     const search = yield* Effect.fork(Effect.uninterruptible(Effect.flip(advisor.search("oats"))))
     yield* Effect.promise(() => service.hanging)
-    const before = service.received.length
+    const before = service.requests.length
     yield* close
     expect(yield* Fiber.join(search)).toMatchObject(closed)
     yield* isLeft
     expect(yield* Effect.flip(advisor.search("oats"))).toMatchObject(closed)
     yield* Effect.sleep("50 millis")
-    expect(service.received.length).toBe(before)
+    expect(service.requests.length).toBe(before)
   }
 )

@@ -6,14 +6,12 @@ import { Cause, Effect, Exit, Layer, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { advisorOver, type HttpClientLayer } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
-import { tokenBody } from "../support/doubles/Wire.js"
-import { clients } from "../support/leaks/clients.js"
-import { wrapped } from "./hostile/clients.js"
-import { json, type Reply, start } from "./hostile/replies.js"
+import { serveAdvisor } from "../support/doubles/Wire.js"
+import { clients, wrapped } from "../support/leaks/clients.js"
 
-const calling = (layer: HttpClientLayer, data: Reply) =>
+const calling = (layer: HttpClientLayer) =>
   Effect.gen(function*() {
-    const service = yield* start({ token: json(tokenBody), data })
+    const service = yield* serveAdvisor()
     return { ...service, ...(yield* advisorOver(layer, { baseUrl: service.origin })) }
   })
 
@@ -30,7 +28,7 @@ describe("FetchHttpClient.RequestInit", () => {
         Layer.succeed(FetchHttpClient.RequestInit, init),
         Layer.succeed(FetchHttpClient.Fetch, fetch)
       )
-      const { search } = yield* calling(Layer.provide(FetchHttpClient.layer, settings), json("{}"))
+      const { search } = yield* calling(Layer.provide(FetchHttpClient.layer, settings))
       return { search: search("oats"), seen }
     })
 
@@ -60,7 +58,7 @@ testLive("dispatcher that changes the headers of a search: other searches keep t
     return dispatch(options, handler)
   })
   yield* Effect.addFinalizer(() => Effect.promise(() => dispatcher.destroy()))
-  const { search } = yield* calling(UndiciClient.layerFromDispatcher(dispatcher), json("{}"))
+  const { search } = yield* calling(UndiciClient.layerFromDispatcher(dispatcher))
   yield* Effect.replicateEffect(search("oats"), 3)
   expect(seen).toHaveLength(4)
   expect(seen.flat()).not.toContain("x-turn")
@@ -72,7 +70,7 @@ describe.each([...clients, ...wrapped])("request body over $name", ({ layer }) =
     ["fails", Effect.fail("no such file"), { _tag: "BadRequest", detail: "the stream of its body failed" }],
     ["dies", Effect.die("a bug"), { _tag: "BadRequest", detail: "the stream of its body failed" }]
   ])("a request fails with a typed error if the stream of its body %s", function*([, ending, value]) {
-    const { httpClient } = yield* calling(layer, json("{}"))
+    const { httpClient } = yield* calling(layer)
     const body = HttpBody.stream(Stream.concat(Stream.make(new Uint8Array(10)), Stream.fromEffect(ending)))
     const exit = yield* Effect.exit(
       httpClient.execute(HttpClientRequest.setBody(HttpClientRequest.post("/v2/x"), body))

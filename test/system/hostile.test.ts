@@ -1,4 +1,5 @@
 /** On a hostile network each call ends with a typed result, in limited time and memory, and leaves no connection open. */
+import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { type NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
@@ -6,10 +7,8 @@ import { advisorOver, type HttpClientLayer, type Options, optionsFor } from "../
 import { testLive } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { eventually, tokenBody } from "../support/doubles/Wire.js"
-import { type Client, clients } from "../support/leaks/clients.js"
-import { bodies, type Expected, headers } from "./hostile/cases.js"
-import { keepingClients, wrapped } from "./hostile/clients.js"
+import { eventually, type Handler, replying, serveAdvisor, tokenBody } from "../support/doubles/Wire.js"
+import { type Client, clients, wrapped } from "../support/leaks/clients.js"
 import * as Replies from "./hostile/replies.js"
 
 /** How an effect ended, in words: its value, or how it failed, with the status of its error. */
@@ -23,15 +22,13 @@ const ending = <A>(effect: Effect.Effect<A, NutritionAdvisorError.NutritionAdvis
 
 interface Call {
   readonly layer: HttpClientLayer
-  readonly reply: Replies.Reply
+  readonly reply: Handler
   readonly options?: Omit<Options, "baseUrl">
 }
 
-const good = Replies.json(tokenBody)
-
 const searching = ({ layer, options, reply }: Call) =>
   Effect.gen(function*() {
-    const service = yield* Replies.start({ token: good, data: reply })
+    const service = yield* serveAdvisor({ data: reply })
     const { search } = yield* advisorOver(layer, { baseUrl: service.origin, ...options })
     return { call: ending(search("oats"), (value) => `found ${JSON.stringify(value)}`), service }
   })
@@ -45,7 +42,7 @@ const issuerOver = (layer: HttpClientLayer, options: Options) =>
 
 const issuing = ({ layer, options, reply }: Call) =>
   Effect.gen(function*() {
-    const service = yield* Replies.start({ token: reply, data: reply })
+    const service = yield* serveAdvisor({ token: reply })
     const { issue } = yield* issuerOver(layer, { baseUrl: service.origin, ...options })
     return { call: ending(issue(Issuer.missing), ({ value }) => `issued ${Redacted.value(value)}`), service }
   })
@@ -54,6 +51,89 @@ const operations = [
   { operation: "search", calling: searching },
   { operation: "token", calling: issuing }
 ] as const
+
+/** One ending with every client, or another one with those that are named. */
+type Expected = string | { readonly usual: string } & Readonly<Record<string, string>>
+
+interface Case {
+  readonly name: string
+  readonly reply: Handler
+  readonly search: Expected
+  readonly token: Expected
+}
+
+const same = (name: string, reply: Handler, search: Expected, token: Expected = search): Case => ({
+  name,
+  reply,
+  search,
+  token
+})
+
+const schema = "UnexpectedResponse Schema 200"
+const aborted = "TransportError Aborted"
+const connection = "TransportError Connection"
+
+const foods = "{\"foods\":[]}"
+
+/** A response that a search accepts and an exchange does not. */
+const good = (name: string, reply: Handler): Case => same(name, reply, `found ${foods}`, schema)
+
+const isChunked = "transfer-encoding: chunked"
+
+const bodies: ReadonlyArray<Case> = [
+  same("no body, with 204", replying("", {}, 204), "UnexpectedResponse NotJson 204"),
+  good("JSON with the content type HTML", replying(foods, { "content-type": "text/html" })),
+  same("a body cut in the middle", Replies.cut(Replies.head("content-length: 1000"), foods), aborted),
+  same("a body that ends before its length", Replies.raw(Replies.head("content-length: 1000"), foods), aborted),
+  same("a chunk cut in the middle", Replies.cut(Replies.head(isChunked), "ff\r\n", foods), aborted),
+  same("a chunk whose size is not a number", Replies.raw(Replies.head(isChunked), "zz\r\n", foods), aborted),
+  good(
+    "a response after 103 Early Hints",
+    Replies.raw("HTTP/1.1 103 Early Hints\r\n\r\n", Replies.head(`content-length: ${foods.length}`), foods)
+  ),
+  good("a body that ends with the connection", Replies.raw(Replies.head("connection: close"), foods)),
+  good(
+    "a second response without a request",
+    Replies.raw(Replies.head("content-length: 12"), foods, Replies.head("content-length: 2"), "[]")
+  ),
+  same("a plain body with the content encoding gzip", replying(foods, { "content-encoding": "gzip" }), {
+    usual: `found ${foods}`,
+    fetch: aborted
+  }, { usual: schema, fetch: aborted }),
+  same(
+    "a token behind a __proto__ key",
+    replying(`{"__proto__":${tokenBody}}`),
+    `found {"__proto__":${tokenBody}}`,
+    schema
+  )
+]
+
+const long = "x".repeat(20_000)
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => `x-header-${index}: x`)
+
+const length = `content-length: ${foods.length}`
+
+const foodsWith = (...headers: ReadonlyArray<string>): Handler => Replies.raw(Replies.head(length, ...headers), foods)
+
+const headers: ReadonlyArray<Case> = [
+  same("one header of 20,000 characters", foodsWith(`x-long: ${long}`), connection),
+  same("10,000 headers", foodsWith(...many(10_000)), connection),
+  good("500 headers", foodsWith(...many(500))),
+  same("two content-lengths that differ", foodsWith("content-length: 5"), connection),
+  same("a content-length beside chunks", foodsWith(isChunked), connection),
+  good("headers with the names of Object.prototype", foodsWith("__proto__: x", "constructor: x", "toString: x")),
+  same("a NUL byte in a header", foodsWith("x-nul: a\0b"), connection),
+  same("a greeting of a mail server", Replies.raw("220 mail.example ESMTP\r\n"), connection),
+  same("a connection that ends at once", Replies.raw(), aborted),
+  same("a connection that breaks within the headers", Replies.cut("HTTP/1.1 200 OK\r\ncontent-le"), aborted),
+  same("a redirect to itself", replying("", { location: "/" }, 302), "UnexpectedResponse Redirect 302"),
+  same(
+    "a redirect to an invalid URL",
+    Replies.chunked("moved", { location: "http://[" }, 308),
+    "UnexpectedResponse Redirect 308"
+  )
+]
 
 const expectedOf = (expected: Expected, { name }: Client) =>
   typeof expected === "string" ? expected : expected[name] ?? expected.usual
@@ -73,10 +153,10 @@ describe.each([...clients, ...wrapped])("hostile service over $name", (client) =
       const withoutBody = new Set([204, 205, 304])
       const { call } = yield* calling({
         layer: client.layer,
-        reply: (response) =>
+        reply: (request, response) =>
           withoutBody.has(status)
             ? response.writeHead(status).end()
-            : Replies.json("{}", {}, status)(response)
+            : replying("{}", { "content-type": "application/json" }, status)(request, response)
       })
       const untyped: Array<string> = []
       for (; status < 600; status += 1) {
@@ -119,19 +199,19 @@ describe.each([...clients, ...wrapped])("hostile service over $name", (client) =
 type OutgoingHeaders = NonNullable<Parameters<typeof Replies.flood>[0]>
 
 /** A reply that counts how many of its responses hold a socket. */
-const counting = (reply: Replies.Reply) => {
+const counting = (reply: Handler) => {
   let held = 0
-  const counted: Replies.Reply = (response) => {
+  const counted: Handler = (request, response) => {
     held += 1
     response.once("close", () => {
       held -= 1
     })
-    reply(response)
+    reply(request, response)
   }
   return { counted, areClosed: eventually(() => held === 0) }
 }
 
-const slow: ReadonlyArray<readonly [name: string, reply: Replies.Reply]> = [
+const slow: ReadonlyArray<readonly [name: string, reply: Handler]> = [
   ["a body of one byte a second", Replies.drip(Replies.head("content-type: application/json", "content-length: 60"))],
   ["chunks of one byte a second", Replies.dripChunks],
   ["headers of one byte a second", Replies.drip("HTTP/1.1 200 OK\r\nx-slow: ")],
@@ -151,13 +231,23 @@ describe.concurrent.each(clients)("slow service over $name", ({ layer }) => {
   })
 })
 
-const failures: ReadonlyArray<readonly [name: string, reply: Replies.Reply]> = [
+const failures: ReadonlyArray<readonly [name: string, reply: Handler]> = [
   ["a body above the limit", Replies.flood()],
   ["a body cut in the middle", Replies.cut(Replies.head("content-length: 1000"), "{")],
-  ["a 404 with a page of 40,000 characters", Replies.respond("x".repeat(40_000), {}, 404)],
+  ["a 404 with a page of 40,000 characters", replying("x".repeat(40_000), {}, 404)],
   ["a 429 in chunks", Replies.chunked("later", { "retry-after": "1" }, 429)],
-  ["a redirect with a body", Replies.respond("moved", { location: "/elsewhere" }, 302)]
+  ["a redirect with a body", replying("moved", { location: "/elsewhere" }, 302)]
 ]
+
+/** Clients that keep their connections: the platform's client on node:http opens one for each request. */
+const keepingClients: ReadonlyArray<Client> = clients.map((client) =>
+  client.name === "node:http"
+    ? {
+      name: "node:http with keep-alive",
+      layer: Layer.provide(NodeHttpClient.layerWithoutAgent, NodeHttpClient.makeAgentLayer({ keepAlive: true }))
+    }
+    : client
+)
 
 describe.each(keepingClients)("20 failures in a row over $name", ({ layer }) => {
   describe.each(operations)("$operation call", ({ calling }) => {

@@ -8,7 +8,7 @@ const program = (name: string) => `test/system/promise/${name}.ts`
 /** A service that never responds to a search for "hang". */
 const serve = Wire.serveAdvisor({
   data: (request, response) => {
-    if (request.url?.includes("hang") !== true) response.end("{}")
+    if (!request.query.includes("hang")) response.end("{}")
   }
 })
 

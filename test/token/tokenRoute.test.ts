@@ -12,7 +12,6 @@ import { describeExit } from "../support/doubles/describeExit.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requests } from "../support/doubles/simulator.js"
 import { clients } from "../support/leaks/clients.js"
-import * as LocalService from "../support/leaks/LocalService.js"
 import { rendered } from "../support/leaks/rendering.js"
 import * as Replies from "../support/leaks/replies.js"
 import * as Secrets from "../support/leaks/secrets.js"
@@ -140,10 +139,10 @@ describe.each([...tokenRoutes, customRoute])("token route $name", (route) => {
   testLive.each(clients)(
     "an exchange over $name sends the license key only at its place, encoded once",
     function*({ layer }) {
-      const service = yield* LocalService.start({ token: Replies.tokenReply, data: Replies.found })
+      const service = yield* Replies.serve()
       const { search } = yield* advisorOver(layer, { baseUrl: service.origin, licenseKey, tokenRoute: route.name })
       yield* search("oats")
-      const sent = service.received.slice(0, 1).map(({ body, headers, method, path, query }) => ({
+      const sent = service.requests.slice(0, 1).map(({ body, headers, method, path, query }) => ({
         method,
         path,
         query,

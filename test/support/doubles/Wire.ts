@@ -5,7 +5,16 @@ import * as Net from "node:net"
 import { Effect, Schedule, type Scope } from "effect"
 import { isExchange } from "../tables/tokenRoutes.js"
 
-export type Handler = (request: Http.IncomingMessage, response: Http.ServerResponse) => void
+/** A request that a server received, with nothing redacted. */
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: Http.IncomingHttpHeaders
+  readonly body: string
+}
+
+export type Handler = (request: Received, response: Http.ServerResponse) => void
 
 /** Lets a server listen until its scope is closed, which also breaks its connections. Returns its port. */
 export const listening = (server: Net.Server): Effect.Effect<number, never, Scope.Scope> =>
@@ -30,13 +39,21 @@ export const listening = (server: Net.Server): Effect.Effect<number, never, Scop
 /** A port of this machine on which nothing listens. */
 export const freePort: Effect.Effect<number> = Effect.scoped(Effect.suspend(() => listening(Net.createServer())))
 
+/** Calls the handler once a whole request has arrived. */
 export const serve = (handle: Handler) =>
   Effect.gen(function*() {
-    const requests: Array<Http.IncomingMessage> = []
+    const requests: Array<Received> = []
     const connections = { opened: 0, open: 0 }
     const server = Http.createServer((request, response) => {
-      requests.push(request)
-      handle(request, response)
+      const chunks: Array<Buffer> = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk))
+      request.once("end", () => {
+        const { headers, method = "", url = "" } = request
+        const [path = "", query = ""] = url.split("?", 2)
+        const received = { method, path, query, headers, body: Buffer.concat(chunks).toString() }
+        requests.push(received)
+        handle(received, response)
+      })
     })
     server.keepAliveTimeout = 60_000
     server.on("connection", (socket) => {
@@ -49,21 +66,11 @@ export const serve = (handle: Handler) =>
     return { origin: `http://127.0.0.1:${yield* listening(server)}`, requests, connections }
   })
 
-/** Calls the handler once the whole request has arrived. */
-export const afterBody =
-  (handle: (body: Buffer, request: Http.IncomingMessage, response: Http.ServerResponse) => void): Handler =>
-  (request, response) => {
-    const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.once("end", () => handle(Buffer.concat(chunks), request, response))
+/** The same response to every request, with its length. */
+export const replying =
+  (body: string | Uint8Array, headers: Http.OutgoingHttpHeaders = {}, status = 200): Handler => (_, response) => {
+    response.writeHead(status, { "content-length": Buffer.byteLength(body), ...headers }).end(body)
   }
-
-/** The same response to every request. */
-export const replying = (body: string | Uint8Array, headers: Http.OutgoingHttpHeaders = {}, status = 200): Handler =>
-  afterBody((_, __, response) => {
-    response.writeHead(status, headers)
-    response.end(body)
-  })
 
 export const tokenBody = JSON.stringify({ access_token: "token", customer_id: "customer", expires_in: 86_400 })
 
@@ -72,7 +79,7 @@ export const serveAdvisor = ({
   data = replying("{}"),
   token = replying(tokenBody)
 }: { readonly data?: Handler; readonly token?: Handler } = {}) =>
-  serve((request, response) => (isExchange(request.url ?? "") ? token : data)(request, response))
+  serve((request, response) => (isExchange(request.path) ? token : data)(request, response))
 
 /** Whether the condition becomes true within 30 seconds, which is enough for a busy machine. */
 export const eventually = (condition: () => boolean): Effect.Effect<boolean> =>

@@ -3,7 +3,6 @@ import type { HttpClient } from "@effect/platform"
 import { Cause, Effect, Exit, Layer, Option, Redacted } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { describeExit } from "../doubles/describeExit.js"
-import * as LocalService from "./LocalService.js"
 import { type Outcome, search } from "./outcomes.js"
 import * as Replies from "./replies.js"
 import * as Secrets from "./secrets.js"
@@ -27,8 +26,8 @@ const fieldsOf = (exit: Exit.Exit<unknown, unknown>): ReadonlyArray<string> => {
  */
 export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.gen(function*() {
-    const { data = Replies.found, isInterrupted, options, program = search, token = Replies.tokenReply } = outcome
-    const service = yield* LocalService.start({ token, data })
+    const { isInterrupted, options, program = search } = outcome
+    const service = yield* Replies.serve(outcome)
     const settings: NutritionAdvisor.Options = {
       baseUrl: service.origin,
       licenseKey: Redacted.make(Secrets.key),
@@ -43,9 +42,9 @@ export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpCli
         layer: Layer.provide(layer, client),
         program,
         printed: [outcome.end === "ConfigurationError" ? undefined : settings, layer],
-        received: () => service.received,
+        received: () => service.requests,
         interruptedAt: isInterrupted === true ? service.hanging : undefined
       })
     )
-    return { fields: fieldsOf(exit), seen: { end: describeExit(exit), leaks, elsewhere: service.receivedAtOther } }
+    return { fields: fieldsOf(exit), seen: { end: describeExit(exit), leaks, elsewhere: service.requestsToOther } }
   })

@@ -7,7 +7,6 @@ import { optionalTextFields } from "../../../src/internal/token/formats.js"
 import { forbiddenCalls, responseOf } from "../tables/forbiddenCalls.js"
 import * as SearchOptionRows from "../tables/searchOptions.js"
 import { tokenRoutes } from "../tables/tokenRoutes.js"
-import type { Reply } from "./LocalService.js"
 import * as Replies from "./replies.js"
 import * as Secrets from "./secrets.js"
 import type { Services } from "./sinks.js"
@@ -16,8 +15,8 @@ export interface Outcome {
   readonly title: string
   /** The `_tag` and `reason` of its error, or "Success" or "Interrupted". */
   readonly end: string
-  readonly token?: Reply
-  readonly data?: Reply
+  readonly token?: Replies.Reply
+  readonly data?: Replies.Reply
   readonly options?: Partial<NutritionAdvisor.Options>
   readonly program?: Effect.Effect<unknown, unknown, Services>
   readonly isInterrupted?: boolean
@@ -37,7 +36,7 @@ const plan = execute(HttpClientRequest.get("/v2/plan"))
 const Payload = Schema.Struct({ total: Schema.Number })
 
 /** Responses that any call can get. */
-const responses: ReadonlyArray<readonly [title: string, reply: Reply, end: string]> = [
+const responses: ReadonlyArray<readonly [title: string, reply: Replies.Reply, end: string]> = [
   ["a 400", Replies.echoing(400), "BadRequest"],
   ["a 503 with a Retry-After", Replies.echoing(503, { "retry-after": "70" }), "ServerError"],
   ["a 429", Replies.echoing(429, { "retry-after": "70" }), "TooManyRequests"],

@@ -1,10 +1,25 @@
-import type { Call, Reply } from "./LocalService.js"
+/** The service on a port of this machine, which repeats every secret in its responses. */
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http"
+import { Effect } from "effect"
+import * as Wire from "../doubles/Wire.js"
 import * as Secrets from "./secrets.js"
+
+interface Call {
+  /** The number of earlier calls to the same route: the token route, or any other. */
+  readonly index: number
+  /** Another origin, which must not get a request. */
+  readonly otherOrigin: string
+  /** Tells the test that the call has arrived and gets no response. */
+  readonly hang: () => void
+}
+
+export type Reply = (request: Wire.Received, response: ServerResponse, call: Call) => void
 
 const secrets = [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId]
 
 /** Headers with every secret, in the forms that a header can carry. */
 const echoHeaders = {
+  "content-type": "application/json",
   "x-echo": secrets.flatMap((secret) => [encodeURIComponent(secret), Buffer.from(secret).toString("base64")]).join(" "),
   "x-token": Secrets.token,
   "set-cookie": `session=${encodeURIComponent(Secrets.token)}`
@@ -13,71 +28,80 @@ const echoHeaders = {
 /** A string with every secret in every form. */
 export const echo: string = Secrets.forms.flatMap(({ of }) => secrets.map((secret) => `"${of(secret)}"`)).join(" ")
 
-export const respond =
-  (body: string, headers: Readonly<Record<string, string>> = {}, status = 200): Reply => ({ response }) => {
-    response.writeHead(status, { "content-type": "application/json", ...echoHeaders, ...headers })
-    response.end(body)
-  }
+export const respond = (body: string, headers: OutgoingHttpHeaders = {}, status = 200): Reply =>
+  Wire.replying(body, { ...echoHeaders, ...headers }, status)
 
-export const echoing = (status: number, headers: Readonly<Record<string, string>> = {}): Reply =>
-  respond(echo, headers, status)
+export const echoing = (status: number, headers: OutgoingHttpHeaders = {}): Reply => respond(echo, headers, status)
 
-const tokenBody = (fields: Readonly<Record<string, unknown>> = {}) =>
-  JSON.stringify({
-    access_token: Secrets.token,
-    customer_id: Secrets.customerId,
-    expires_in: 3600,
-    token_type: "Bearer",
-    scope: "read:search",
-    ...fields
-  })
+const tokenFields = {
+  access_token: Secrets.token,
+  customer_id: Secrets.customerId,
+  expires_in: 3600,
+  token_type: "Bearer",
+  scope: "read:search"
+}
 
-export const tokenReplyWith = (fields: Readonly<Record<string, unknown>>): Reply => respond(tokenBody(fields))
+export const tokenReplyWith = (fields: object): Reply => respond(JSON.stringify({ ...tokenFields, ...fields }))
+
+/** Sends the replies in order, and then repeats the last one. */
+export const inTurn = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]): Reply => (request, response, call) =>
+  (replies[call.index] ?? replies.at(-1) ?? replies[0])(request, response, call)
 
 /** The first exchange returns one token, and all others return another one. */
-export const tokenReply: Reply = (call) =>
-  tokenReplyWith(call.index === 0 ? {} : { access_token: Secrets.renewedToken })(call)
+export const tokenReply: Reply = inTurn(tokenReplyWith({}), tokenReplyWith({ access_token: Secrets.renewedToken }))
 
 export const found: Reply = respond("{\"results\":[]}")
 
 /** A response whose headers and body the caller may see. */
-export const planReply: Reply = ({ response }) => {
-  response.writeHead(200, { "content-type": "application/json", "x-left": "3" })
-  response.end("{\"plan\":\"basic\"}")
-}
+export const planReply: Reply = Wire.replying("{\"plan\":\"basic\"}", {
+  "content-type": "application/json",
+  "x-left": "3"
+})
 
-export const hang: Reply = ({ hang }) => hang()
+export const hang: Reply = (_, __, { hang }) => hang()
 
-const begin = ({ response }: Call, headers: Readonly<Record<string, string>>) => {
-  response.writeHead(200, { "content-type": "application/json", ...echoHeaders, ...headers })
+const begin = (response: ServerResponse, headers: OutgoingHttpHeaders = {}) => {
+  response.writeHead(200, { ...echoHeaders, ...headers })
   response.write(`{"echo":${JSON.stringify(echo)},`)
 }
 
-export const hangInBody: Reply = (call) => {
-  begin(call, {})
-  setTimeout(call.hang, 30)
+export const hangInBody: Reply = (_, response, { hang }) => {
+  begin(response)
+  setTimeout(hang, 30)
 }
 
-export const reset: Reply = ({ response }) => {
+export const reset: Reply = (_, response) => {
   response.socket?.resetAndDestroy()
 }
 
-const cut = (headers: Readonly<Record<string, string>>): Reply => (call) => {
-  begin(call, headers)
-  setTimeout(() => call.response.socket?.destroy(), 30)
+const cut = (headers: OutgoingHttpHeaders): Reply => (_, response) => {
+  begin(response, headers)
+  setTimeout(() => response.socket?.destroy(), 30)
 }
 
 export const cutChunked: Reply = cut({})
 
 export const cutCounted: Reply = cut({ "content-length": "60000" })
 
-export const redirect = (status: number): Reply => (call) =>
-  echoing(status, {
-    location: `${call.otherOrigin}${call.request.path}?key=${encodeURIComponent(Secrets.key)}`
-  })(call)
+export const redirect = (status: number): Reply => (request, response, call) => {
+  const location = `${call.otherOrigin}${request.path}?key=${encodeURIComponent(Secrets.key)}`
+  echoing(status, { location })(request, response, call)
+}
 
 export const html: Reply = respond(`<html><body>${echo}</body></html>`, { "content-type": "text/html" })
 
-/** Sends the replies in order, and then repeats the last one. */
-export const inTurn = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]): Reply => (call) =>
-  (replies[call.index] ?? replies[replies.length - 1] ?? replies[0])(call)
+/** The service, and a second origin that only records its requests. */
+export const serve = ({ data = found, token = tokenReply }: { readonly data?: Reply; readonly token?: Reply } = {}) =>
+  Effect.gen(function*() {
+    const other = yield* Wire.serve(Wire.replying("{}"))
+    let hang = () => {}
+    const hanging = new Promise<void>((resolve) => {
+      hang = resolve
+    })
+    const counted = (reply: Reply): Wire.Handler => {
+      let index = 0
+      return (request, response) => reply(request, response, { index: index++, otherOrigin: other.origin, hang })
+    }
+    const service = yield* Wire.serveAdvisor({ data: counted(data), token: counted(token) })
+    return { ...service, requestsToOther: other.requests, hanging }
+  })

@@ -19,9 +19,9 @@ import {
   Tracer
 } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import type { Received } from "../doubles/Wire.js"
 import { markedPlaces } from "../tables/searchOptions.js"
 import { exchangeOf, isExchange, type TokenRoute, tokenRoutes } from "../tables/tokenRoutes.js"
-import type { Received } from "./LocalService.js"
 import { json, rendered } from "./rendering.js"
 import * as Secrets from "./secrets.js"
 

@@ -15,9 +15,9 @@ const secrets = { key: "key-5d1c", token: "tok-77a0", id: "id-90be" }
 /** A service that responds to each search after 100 ms, and to "broken" with a 500 that repeats all secrets. */
 const slowService = Wire.serveAdvisor({
   token: Wire.replying(JSON.stringify({ access_token: secrets.token, customer_id: secrets.id, expires_in: 3600 })),
-  data: ({ url = "" }, response) => {
-    const found = { results: [{ name: new URL(url, "http://localhost").searchParams.get("term") }] }
-    const isBroken = url.includes("broken")
+  data: ({ query }, response) => {
+    const found = { results: [{ name: new URLSearchParams(query).get("term") }] }
+    const isBroken = query.includes("broken")
     response.writeHead(isBroken ? 500 : 200, { "content-type": "application/json" })
     setTimeout(() => response.end(JSON.stringify(isBroken ? secrets : found)), 100)
   }

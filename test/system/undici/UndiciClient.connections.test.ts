@@ -92,7 +92,7 @@ describe("UndiciClient: timeouts", () => {
       yield* Fiber.join(before)
       yield* get(client, wire.origin).pipe(Effect.fork)
       expect(yield* eventually(() => held.length === 2)).toBe(true)
-      expect(wire.requests.map(({ url }) => url)).toEqual(["/", "/"])
+      expect(wire.requests.map(({ path }) => path)).toEqual(["/", "/"])
     })
   }
 })

@@ -1,11 +1,10 @@
-import type * as Http from "node:http"
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Agent, type Dispatcher, interceptors, MockAgent } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
 import { Effect, FiberRef, Layer, type Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { arrangedLive, testLive } from "../../support/doubles/arranged.js"
-import { afterBody, replying, serve } from "../../support/doubles/Wire.js"
+import { replying, serve } from "../../support/doubles/Wire.js"
 import { advisor, ours, ways } from "./ways.js"
 
 type Execute = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<unknown, unknown>
@@ -33,19 +32,11 @@ const senders: ReadonlyArray<Sender> = [
 
 const post = HttpClientRequest.post("/v2/x")
 
-const sentBy = ({ headers, method, url }: Http.IncomingMessage, body: Buffer) => (
-  { headers, method, url, text: body.toString() }
-)
-
 /** A sender, and the last request that its server has received. */
 const receiving = (make: Sender["make"]) =>
   Effect.gen(function*() {
-    const sent: Array<ReturnType<typeof sentBy>> = []
-    const { origin } = yield* serve(afterBody((body, request, response) => {
-      sent.push(sentBy(request, body))
-      response.end("{}")
-    }))
-    return { execute: yield* make(origin), last: () => sent.at(-1) ?? expect.unreachable("nothing was sent") }
+    const { origin, requests } = yield* serve(replying("{}"))
+    return { execute: yield* make(origin), last: () => requests.at(-1) ?? expect.unreachable("nothing was sent") }
   })
 
 const parts = (...texts: ReadonlyArray<string>) => Stream.encodeText(Stream.fromIterable(texts)).pipe(Stream.rechunk(1))
@@ -57,7 +48,7 @@ describe.each(senders.map(({ make, name }) => [name, make] as const))("UndiciCli
     "%s without a body sends none",
     function*(method, { execute, last }) {
       yield* execute(HttpClientRequest.make(method)("/v2/x"))
-      expect(last()).toMatchObject({ method, text: "", url: "/v2/x" })
+      expect(last()).toMatchObject({ method, body: "", path: "/v2/x" })
       expect(last().headers).not.toHaveProperty("transfer-encoding")
     }
   )
@@ -66,7 +57,7 @@ describe.each(senders.map(({ make, name }) => [name, make] as const))("UndiciCli
     "%s without a body has the content length 0",
     function*(method, { execute, last }) {
       yield* execute(HttpClientRequest.make(method)("/v2/x"))
-      expect(last()).toMatchObject({ method, text: "", headers: { "content-length": "0" } })
+      expect(last()).toMatchObject({ method, body: "", headers: { "content-length": "0" } })
     }
   )
 
@@ -83,7 +74,7 @@ describe.each(senders.map(({ make, name }) => [name, make] as const))("UndiciCli
   ])("%s is sent with its length and type", function*([, body, text, type], { execute, last }) {
     yield* execute(HttpClientRequest.setBody(post, body))
     expect(last()).toMatchObject({
-      text,
+      body: text,
       headers: { "content-length": String(Buffer.byteLength(text)), "content-type": type }
     })
   })
@@ -91,7 +82,7 @@ describe.each(senders.map(({ make, name }) => [name, make] as const))("UndiciCli
   received("a Stream is sent in chunks", function*({ execute, last }) {
     yield* execute(HttpClientRequest.bodyStream(post, parts("a", "b", "c"), { contentType: "x/y" }))
     expect(last()).toMatchObject({
-      text: "abc",
+      body: "abc",
       headers: { "transfer-encoding": "chunked", "content-type": "x/y" }
     })
   })
@@ -102,14 +93,14 @@ describe.each(senders.map(({ make, name }) => [name, make] as const))("UndiciCli
   ])("a content-type header replaces the type of a %s body", function*([, body], { execute, last }) {
     const csv = HttpClientRequest.setHeader(HttpClientRequest.setBody(post, body), "content-type", "text/csv")
     yield* execute(csv)
-    expect(last()).toMatchObject({ text: "a", headers: { "content-type": "text/csv" } })
+    expect(last()).toMatchObject({ body: "a", headers: { "content-type": "text/csv" } })
   })
 
   received("a Stream runs with the FiberRefs of its caller", function*({ execute, last }) {
     const setting = FiberRef.unsafeMake("unset")
     const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
     yield* Effect.locally(execute(HttpClientRequest.bodyStream(post, stream)), setting, "set")
-    expect(last().text).toBe("set")
+    expect(last().body).toBe("set")
   })
 })
 
