@@ -1,6 +1,6 @@
 /** What a fleet costs: the rows of the table in docs/sharing.md. */
-import * as PlainCrypto from "../test/shared/fleet/PlainCrypto.ts"
 import { SimulatedFleet } from "../test/shared/fleet/SimulatedFleet.ts"
+import * as PlainCrypto from "../test/support/doubles/PlainCrypto.ts"
 
 const minute = 60_000
 

@@ -8,7 +8,7 @@ import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
-import { quiet, settle } from "../support/doubles/CacheDouble.js"
+import { settle } from "../support/doubles/CacheDouble.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
@@ -24,7 +24,7 @@ const service = (options: Simulator.Options = {}) => Layer.merge(Simulator.layer
 
 const doubles = Effect.all({ cache: Cache.CacheDouble, simulator: Simulator.Simulator })
 
-const test = arranged(doubles, service(), Cache.closing)
+const test = arranged(doubles, service(), Cache.around)
 
 const searchOf = (replica: Replica) => Effect.provide(NutritionAdvisor.search("apple"), replica)
 
@@ -67,11 +67,11 @@ describe("sharing: replicas", () => {
     yield* simulator.respondNext("token", "hang")
     const [first, second] = [yield* replica(), yield* replica()]
     const hanging = yield* Effect.fork(Effect.flip(searchOf(first)))
-    yield* quiet
+    yield* Time.pass(0)
     const waiting = yield* Effect.fork(searchOf(second))
-    yield* Cache.pass(9_500)
+    yield* Time.pass(9_500)
     expect(yield* Fiber.poll(hanging)).toEqual(Option.none())
-    yield* Cache.pass(1_500)
+    yield* Time.pass(1_500)
     expect(Option.isSome(yield* Fiber.poll(hanging))).toBe(true)
     expect(yield* Fiber.join(hanging)).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Timeout" })
     yield* Fiber.join(waiting)

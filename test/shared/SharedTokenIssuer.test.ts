@@ -3,7 +3,7 @@ import { Clock, Effect, Exit, Fiber, Layer, Option, Random, Redacted, Scope } fr
 import { AccessToken, SharedTokenCache, SharedTokenIssuer, type TokenIssuer } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
-import { quiet, settle } from "../support/doubles/CacheDouble.js"
+import { settle } from "../support/doubles/CacheDouble.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { logged } from "../support/doubles/logs.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
@@ -24,7 +24,7 @@ const doubles = Effect.all({
   shared: SharedTokenCache.SharedTokenCache
 })
 
-const test = arranged(doubles, Layer.merge(Issuer.layer, Cache.layer), Cache.closing)
+const test = arranged(doubles, Layer.merge(Issuer.layer, Cache.layer), Cache.around)
 
 const missing = (issuer: TokenIssuer.Service) => issuer.issue(Issuer.missing)
 
@@ -63,7 +63,7 @@ const squat = (millis: number) =>
 
 const isFree = Effect.gen(function*() {
   const { cache, shared } = yield* doubles
-  yield* quiet
+  yield* Time.pass(0)
   const name = yield* cache.lastName
   const isGranted = yield* shared.lease(name, "nobody", 1)
   yield* shared.release(name, "nobody")
@@ -76,7 +76,7 @@ const exchanging = Effect.gen(function*() {
   const scope = yield* Scope.make()
   const here = yield* Scope.extend(replica(), scope)
   const fiber = yield* Effect.fork(missing(here))
-  yield* quiet
+  yield* Time.pass(0)
   return { here, fiber, close: Scope.close(scope, Exit.void) }
 })
 
@@ -212,9 +212,9 @@ describe("sharing: lease", () => {
   test("a replica that is interrupted before the response to its lease releases it", function*({ cache }) {
     yield* cache.behaveNext("lease", Effect.zipLeft(Effect.sleep(300)))
     const here = yield* Effect.fork(Effect.flatMap(replica(), missing))
-    yield* Cache.pass(100)
+    yield* Time.pass(100)
     const interrupting = yield* Effect.fork(Fiber.interrupt(here))
-    yield* Cache.pass(400)
+    yield* Time.pass(400)
     yield* Fiber.join(interrupting)
     expect(yield* isFree).toBe(true)
   })
@@ -253,7 +253,7 @@ describe("sharing: lease", () => {
     yield* exchanging
     const clock = ManualClock.over(yield* Effect.clock)
     const waiter = yield* Effect.fork(Effect.withClock(Effect.flatMap(replica(), missing), clock))
-    yield* Cache.pass(100)
+    yield* Time.pass(100)
     clock.wallOffset = 60_000
     expect([Issuer.valueOf(yield* settle(Fiber.join(waiter))), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
   })
@@ -301,7 +301,7 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
     const fiber = yield* Effect.fork(Effect.withRandom(Effect.flatMap(replica(), missing), Random.fixed([0.5])))
     for (const [behavior, millis] of [[Cache.fails, 2_000], [undefined, 1_000], [Cache.fails, 2_000]] as const) {
       yield* cache.behaveAlways("read", behavior)
-      yield* Cache.pass(millis)
+      yield* Time.pass(millis)
     }
     return fiber
   })
@@ -310,7 +310,7 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
     const fiber = yield* flapping
     const isDone = Effect.map(Fiber.poll(fiber), Option.isSome)
     const before = yield* isDone
-    yield* Cache.pass(1_000)
+    yield* Time.pass(1_000)
     expect([before, yield* isDone]).toEqual([false, true])
   })
 
@@ -354,7 +354,7 @@ describe("sharing: closing the layer", () => {
     const { close } = yield* exchanging
     yield* cache.behaveNext("write", behavior)
     yield* cache.behaveNext("release", Cache.takes(300))
-    yield* Cache.pass(500)
+    yield* Time.pass(500)
     const [, millis] = yield* timed(close)
     expect(millis).toBeGreaterThan(longest - 100)
     expect(millis).toBeLessThanOrEqual(longest + 100)

@@ -1,7 +1,7 @@
 /** Random histories of a fleet. RUNS=10 plays a hundred; a failure names its seed, and SEED= plays that one. */
 import { describe, expect, it } from "vitest"
+import * as PlainCrypto from "../support/doubles/PlainCrypto.js"
 import { runs } from "../support/doubles/runs.js"
-import * as PlainCrypto from "./fleet/PlainCrypto.js"
 import { SimulatedFleet } from "./fleet/SimulatedFleet.js"
 
 const second = 1_000

@@ -1,6 +1,6 @@
 /** The calls of a fleet to its cache and the token route, and the delays of its callers. */
 import { describe, expect, it } from "vitest"
-import * as PlainCrypto from "./fleet/PlainCrypto.js"
+import * as PlainCrypto from "../support/doubles/PlainCrypto.js"
 import { cacheTimeout, lease, SimulatedFleet, tokenTimeout } from "./fleet/SimulatedFleet.js"
 
 const size = 60

@@ -3,10 +3,13 @@ import { HttpClient, HttpClientError, HttpClientResponse } from "@effect/platfor
 import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
-import { test } from "../support/doubles/arranged.js"
-import * as Cache from "../support/doubles/CacheDouble.js"
+import { arranged } from "../support/doubles/arranged.js"
+import { around } from "../support/doubles/CacheDouble.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
+import * as Time from "../support/doubles/Time.js"
+
+const test = arranged(Effect.void, Layer.empty, around)
 
 /** A service that counts how many exchanges run at once. The first one gets no response, and ends with `first`. */
 const serviceWith = (first: Effect.Effect<void>) => {
@@ -42,9 +45,9 @@ const stoppedDuring = (first: Effect.Effect<void>) =>
     const context = yield* Effect.withClock(Layer.build(layer), clock)
     const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
     const searching = yield* Effect.fork(Effect.withClock(Effect.exit(search("oats")), clock))
-    yield* Cache.pass(100)
+    yield* Time.pass(100)
     ManualClock.suspend(clock, 60_000)
-    yield* Cache.pass(10_000)
+    yield* Time.pass(10_000)
     return { exchanges, exit: yield* Fiber.join(searching) }
   })
 

@@ -3,9 +3,9 @@ import { expect } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
-import * as Cache from "../support/doubles/CacheDouble.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
+import * as Time from "../support/doubles/Time.js"
 
 test("exchange with a fetch that ignores its signal: after a suspension, it is not repeated while it still runs", function*() {
   const clock = ManualClock.over(yield* Effect.clock)
@@ -20,9 +20,9 @@ test("exchange with a fetch that ignores its signal: after a suspension, it is n
   const context = yield* Effect.withClock(Layer.build(layer), clock)
   const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
   const searching = yield* Effect.fork(Effect.withClock(Effect.flip(search("oats")), clock))
-  yield* Cache.pass(1_000)
+  yield* Time.pass(1_000)
   ManualClock.suspend(clock, 60_000)
-  yield* Cache.pass(20_000, 500)
+  yield* Time.pass(20_000)
   expect(yield* Fiber.join(searching)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
   expect(calls).toBe(1)
 })

@@ -12,11 +12,11 @@ import {
 } from "effect-nutrition-advisor"
 import { describeExit } from "../../support/doubles/describeExit.js"
 import * as ManualClock from "../../support/doubles/ManualClock.js"
+import * as PlainCrypto from "../../support/doubles/PlainCrypto.js"
 import { seeded } from "../../support/doubles/runtime.js"
 import { SteppedScheduler } from "../../support/model/SteppedScheduler.js"
 import { VirtualTime } from "../../support/model/VirtualTime.js"
 import { FleetService } from "./FleetService.js"
-import * as PlainCrypto from "./PlainCrypto.js"
 import { SimulatedCache } from "./SimulatedCache.js"
 
 export const lease = 15_000

@@ -1,6 +1,7 @@
-/** A SharedTokenCache in memory that records its calls, and lets tests change how they behave; and time for tests with WebCrypto. */
-import { Context, type Duration, Effect, Fiber, Layer, Option, Scope } from "effect"
+/** A SharedTokenCache in memory that records its calls, and lets tests change how they behave. */
+import { Context, type Duration, Effect, Layer, Scope } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
+import * as PlainCrypto from "./PlainCrypto.js"
 import * as Time from "./Time.js"
 
 type Operation = keyof SharedTokenCache.Service
@@ -69,61 +70,17 @@ export const layer: Layer.Layer<CacheDouble | SharedTokenCache.SharedTokenCache>
   )
 )
 
-const sealing = { running: 0 }
+/** Advances the clock until the effect ends. */
+export const settle = Time.runToEnd("50 millis")
 
-// These are not spies, because vitest would restore them after the first file that loads this one.
-for (const method of ["importKey", "sign", "deriveKey", "encrypt", "decrypt"] as const) {
-  const { subtle } = globalThis.crypto
-  const original = subtle[method].bind(subtle) as (...args: ReadonlyArray<unknown>) => Promise<unknown>
-  Object.assign(subtle, {
-    [method]: (...args: ReadonlyArray<unknown>) => {
-      sealing.running += 1
-      return original(...args).finally(() => {
-        sealing.running -= 1
-      })
-    }
-  })
-}
-
-const quietTurns = 4
-
-/** Lets all fibers run until they wait only for TestClock. Entries are encrypted by WebCrypto, which runs in real time. */
-export const quiet: Effect.Effect<void> = Effect.promise(async () => {
-  for (let turns = 0; turns < quietTurns; turns = sealing.running === 0 ? turns + 1 : 0) {
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-})
-
-/** Advances the clock by this many milliseconds, in steps, and lets all fibers run after each of them. */
-export const pass = (millis: number, step = 50): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    for (let left = millis; left > 0; left -= step) {
-      yield* quiet
-      yield* Time.pass(Math.min(step, left))
-    }
-    yield* quiet
-  })
-
-const mostSteps = 1_000
-
-/** Advances the clock until the effect ends, in larger steps after two seconds. Dies if that takes four minutes. */
-export const settle = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.gen(function*() {
-    const fiber = yield* Effect.fork(effect)
-    yield* quiet
-    for (let steps = 0; Option.isNone(yield* Fiber.poll(fiber)); steps += 1) {
-      if (steps > mostSteps) return yield* Effect.dieMessage("the effect did not end within four minutes")
-      yield* Time.pass(steps < 40 ? 50 : 250)
-      yield* quiet
-    }
-    return yield* Fiber.join(fiber)
-  })
-
-/** Advances the clock while the scope of a test is closed. Otherwise, a failed test would wait until a call to the cache times out. */
-export const closing = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+/**
+ * For tests on TestClock: the cache of a shared token calls WebCrypto, which runs in real time. Time also passes while the scope of a
+ * test is closed. Otherwise, a failed test would wait until a call to the cache times out.
+ */
+export const around = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const exit = yield* Effect.exit(Scope.extend(test, scope))
     yield* settle(Scope.close(scope, exit))
     return yield* exit
-  })
+  }).pipe(PlainCrypto.usedBy)

@@ -21,6 +21,7 @@ export const resultNow = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Effect.Effect<
 export const runToEnd = (step: Duration.DurationInput) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(effect)
+    yield* pass(0)
     while (Option.isNone(yield* Fiber.poll(fiber))) yield* pass(step)
     return yield* Fiber.join(fiber)
   })

@@ -14,6 +14,7 @@ export const set = (millis: number) => around(TestClock.setTime(millis))
 export const runToEnd = (step: Duration.Input) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const fiber: Fiber.Fiber<A, E> = yield* Effect.forkChild(effect)
+    yield* pass(0)
     while (fiber.pollUnsafe() === undefined) yield* pass(step)
     return yield* Effect.suspend(() => fiber.pollUnsafe() ?? Effect.never)
   })

@@ -3,6 +3,7 @@
  * it computes is tested in test/shared/seal.test.ts.
  */
 import { createHash } from "node:crypto"
+import { Effect } from "effect"
 
 let calls = 0
 
@@ -31,14 +32,18 @@ const plain = {
   decrypt: (_algorithm: unknown, _key: PlainKey, data: Uint8Array) => counted(data.slice())
 }
 
-/** Runs with plain crypto, and then takes it back. */
-export const using = async <A>(run: () => Promise<A>): Promise<A> => {
+/** Puts plain crypto in place, and returns a function that takes it back. */
+const install = () => {
   const { subtle } = globalThis.crypto
   const { decrypt, deriveKey, encrypt, importKey, sign } = subtle
   Object.assign(subtle, plain)
-  try {
-    return await run()
-  } finally {
-    Object.assign(subtle, { decrypt, deriveKey, encrypt, importKey, sign })
-  }
+  return () => void Object.assign(subtle, { decrypt, deriveKey, encrypt, importKey, sign })
 }
+
+export const using = async <A>(run: () => Promise<A>): Promise<A> => {
+  const uninstall = install()
+  return run().finally(uninstall)
+}
+
+export const usedBy = <A, E, R>(test: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.acquireUseRelease(Effect.sync(install), () => test, (uninstall) => Effect.sync(uninstall))
