@@ -1,9 +1,10 @@
 import { Headers } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer, Logger, LogLevel, Schema, TestClock } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
+import { logged } from "../support/doubles/logs.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
@@ -171,15 +172,10 @@ test("SearchCache: a request runs in the span of its first caller", function*() 
 })
 
 test("SearchCache: a failed request logs nothing, since its callers get the error", function*() {
-  const lines: Array<unknown> = []
-  const logger = Logger.make(({ message }) => lines.push(message))
-  const logsAll = Layer.merge(Logger.replace(Logger.defaultLogger, logger), Logger.minimumLogLevel(LogLevel.All))
   const below = NutritionAdvisorTest.layerFailing(new ServerError({ operation, status: 503 }))
   const cache = SearchCache.layer({ timeToLive: "10 seconds" })
-  const context = yield* Layer.build(Layer.provide(cache, [below, logsAll]))
-  const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
-  expect(yield* Effect.flip(search("oats"))).toHaveProperty("status", 503)
-  expect(lines).toEqual([])
+  const failed = Effect.provide(Effect.flip(NutritionAdvisor.search("oats")), Layer.provide(cache, below))
+  expect(yield* logged(failed)).toEqual([])
 })
 
 test("search_cache_total: each search is counted once, by the source of its payload", function*() {

@@ -2,7 +2,7 @@ import { inspect } from "node:util"
 import { HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import type { Context } from "effect"
-import { Clock, Effect, Fiber, Layer, Logger, Option, Random, Stream } from "effect"
+import { Clock, Effect, Fiber, Layer, Option, Random, Stream } from "effect"
 import { NutritionAdvisor, SharedTokenCache, type TokenProvider } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -10,6 +10,7 @@ import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
 import { settle } from "../support/doubles/CacheDouble.js"
 import { describeExit } from "../support/doubles/describeExit.js"
+import { logged } from "../support/doubles/logs.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
 import { counters, revoke } from "../support/doubles/simulator.js"
@@ -150,12 +151,9 @@ test("sharing: a token from a peer is not counted as an exchange", function*() {
 })
 
 test("sharing: a Redis that rejects commands is skipped, and its password is not logged", function*() {
-  const lines: Array<unknown> = []
   const error = Object.assign(new Error("WRONGPASS invalid"), { command: { name: "auth", args: ["redis-word"] } })
   const redis = RedisTokenCache.layerFromClient({ call: () => Promise.reject(error) })
-  const logger = Logger.replace(Logger.defaultLogger, Logger.make((entry) => void lines.push(entry)))
-  const here = yield* Effect.provide(replica(), Layer.merge(redis, logger))
-  expect(yield* searchEnd(here)).toBe("Success")
+  const lines = yield* logged(Effect.flatMap(Effect.provide(replica(), redis), from))
   expect(inspect(lines, { depth: 9 })).toContain("(WRONGPASS)")
   expect(inspect(lines, { depth: 9 })).not.toContain("redis-word")
 })
