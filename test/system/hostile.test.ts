@@ -1,4 +1,6 @@
 /** On a hostile network each call ends with a typed result, in limited time and memory, and leaves no connection open. */
+import type { OutgoingHttpHeaders } from "node:http"
+import { gzipSync } from "node:zlib"
 import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
@@ -9,7 +11,6 @@ import { describeExit } from "../support/doubles/describeExit.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { eventually, type Handler, replying, serveAdvisor, tokenBody } from "../support/doubles/Wire.js"
 import { type Client, clients, wrapped } from "../support/leaks/clients.js"
-import * as Replies from "./hostile/replies.js"
 
 /** How an effect ended, in words: its value, or how it failed, with the status of its error. */
 const ending = <A>(effect: Effect.Effect<A, NutritionAdvisorError.NutritionAdvisorError>, show: (value: A) => string) =>
@@ -52,6 +53,66 @@ const operations = [
   { operation: "token", calling: issuing }
 ] as const
 
+type Bytes = string | Uint8Array
+
+const megabyte = 1024 * 1024
+
+/** A complete response in chunks. */
+const chunked = (body: Bytes, headers: OutgoingHttpHeaders = {}, status = 200): Handler => (_, response) => {
+  response.writeHead(status, headers).write(body)
+  response.end()
+}
+
+/** Bytes as they are, after which the server closes its side. */
+const raw = (...parts: ReadonlyArray<Bytes>): Handler => (_, { socket }) => {
+  socket?.end(Buffer.concat(parts.map((part) => Buffer.from(part))))
+}
+
+const head = (...headers: ReadonlyArray<string>) => `${["HTTP/1.1 200 OK", ...headers].join("\r\n")}\r\n\r\n`
+
+/** Bytes as they are, after which the server breaks the connection. */
+const cut = (...parts: ReadonlyArray<Bytes>): Handler => (_, { socket }) => {
+  socket?.write(Buffer.concat(parts.map((part) => Buffer.from(part))), () => socket.resetAndDestroy())
+}
+
+const block = Buffer.alloc(64 * 1024, " ")
+
+/** An endless body, no faster than it is read. `poured` gets the number of bytes of each block. */
+const flood =
+  (headers: OutgoingHttpHeaders = {}, status = 200, poured = (_: number) => {}): Handler => (_, response) => {
+    response.writeHead(status, headers)
+    const pour = () => {
+      while (!response.destroyed) {
+        poured(block.length)
+        if (!response.write(block)) {
+          response.once("drain", pour)
+          return
+        }
+      }
+    }
+    pour()
+  }
+
+/** First the given bytes, then one a second. */
+const drip = (...parts: ReadonlyArray<Bytes>): Handler => (_, { socket }) => {
+  if (socket === null) return
+  socket.write(Buffer.concat(parts.map((part) => Buffer.from(part))))
+  const timer = setInterval(() => socket.write("x"), 1_000)
+  socket.once("close", () => clearInterval(timer))
+}
+
+/** One byte a second in a chunk of its own. */
+const dripChunks: Handler = (_, response) => {
+  response.writeHead(200, { "content-type": "application/json" }).write(" ")
+  const timer = setInterval(() => response.write(" "), 1_000)
+  response.once("close", () => clearInterval(timer))
+}
+
+/** A megabyte and a bit on the wire that inflates to a gigabyte. */
+const bomb = Buffer.concat(Array.from({ length: 100 }, () => gzipSync(Buffer.alloc(10 * megabyte, " "))))
+
+const gzipBomb: Handler = replying(bomb, { "content-encoding": "gzip" })
+
 /** One ending with every client, or another one with those that are named. */
 type Expected = string | { readonly usual: string } & Readonly<Record<string, string>>
 
@@ -83,18 +144,18 @@ const isChunked = "transfer-encoding: chunked"
 const bodies: ReadonlyArray<Case> = [
   same("no body, with 204", replying("", {}, 204), "UnexpectedResponse NotJson 204"),
   good("JSON with the content type HTML", replying(foods, { "content-type": "text/html" })),
-  same("a body cut in the middle", Replies.cut(Replies.head("content-length: 1000"), foods), aborted),
-  same("a body that ends before its length", Replies.raw(Replies.head("content-length: 1000"), foods), aborted),
-  same("a chunk cut in the middle", Replies.cut(Replies.head(isChunked), "ff\r\n", foods), aborted),
-  same("a chunk whose size is not a number", Replies.raw(Replies.head(isChunked), "zz\r\n", foods), aborted),
+  same("a body cut in the middle", cut(head("content-length: 1000"), foods), aborted),
+  same("a body that ends before its length", raw(head("content-length: 1000"), foods), aborted),
+  same("a chunk cut in the middle", cut(head(isChunked), "ff\r\n", foods), aborted),
+  same("a chunk whose size is not a number", raw(head(isChunked), "zz\r\n", foods), aborted),
   good(
     "a response after 103 Early Hints",
-    Replies.raw("HTTP/1.1 103 Early Hints\r\n\r\n", Replies.head(`content-length: ${foods.length}`), foods)
+    raw("HTTP/1.1 103 Early Hints\r\n\r\n", head(`content-length: ${foods.length}`), foods)
   ),
-  good("a body that ends with the connection", Replies.raw(Replies.head("connection: close"), foods)),
+  good("a body that ends with the connection", raw(head("connection: close"), foods)),
   good(
     "a second response without a request",
-    Replies.raw(Replies.head("content-length: 12"), foods, Replies.head("content-length: 2"), "[]")
+    raw(head("content-length: 12"), foods, head("content-length: 2"), "[]")
   ),
   same("a plain body with the content encoding gzip", replying(foods, { "content-encoding": "gzip" }), {
     usual: `found ${foods}`,
@@ -114,7 +175,7 @@ const many = (count: number) => Array.from({ length: count }, (_, index) => `x-h
 
 const length = `content-length: ${foods.length}`
 
-const foodsWith = (...headers: ReadonlyArray<string>): Handler => Replies.raw(Replies.head(length, ...headers), foods)
+const foodsWith = (...headers: ReadonlyArray<string>): Handler => raw(head(length, ...headers), foods)
 
 const headers: ReadonlyArray<Case> = [
   same("one header of 20,000 characters", foodsWith(`x-long: ${long}`), connection),
@@ -124,13 +185,13 @@ const headers: ReadonlyArray<Case> = [
   same("a content-length beside chunks", foodsWith(isChunked), connection),
   good("headers with the names of Object.prototype", foodsWith("__proto__: x", "constructor: x", "toString: x")),
   same("a NUL byte in a header", foodsWith("x-nul: a\0b"), connection),
-  same("a greeting of a mail server", Replies.raw("220 mail.example ESMTP\r\n"), connection),
-  same("a connection that ends at once", Replies.raw(), aborted),
-  same("a connection that breaks within the headers", Replies.cut("HTTP/1.1 200 OK\r\ncontent-le"), aborted),
+  same("a greeting of a mail server", raw("220 mail.example ESMTP\r\n"), connection),
+  same("a connection that ends at once", raw(), aborted),
+  same("a connection that breaks within the headers", cut("HTTP/1.1 200 OK\r\ncontent-le"), aborted),
   same("a redirect to itself", replying("", { location: "/" }, 302), "UnexpectedResponse Redirect 302"),
   same(
     "a redirect to an invalid URL",
-    Replies.chunked("moved", { location: "http://[" }, 308),
+    chunked("moved", { location: "http://[" }, 308),
     "UnexpectedResponse Redirect 308"
   )
 ]
@@ -171,16 +232,16 @@ describe.each([...clients, ...wrapped])("hostile service over $name", (client) =
     })
   })
 
-  const limit = 16 * Replies.megabyte
+  const limit = 16 * megabyte
 
-  testLive.each<readonly [string, OutgoingHeaders, number, string]>([
+  testLive.each<readonly [string, OutgoingHttpHeaders, number, string]>([
     ["in chunks", {}, 200, "UnexpectedResponse TooLarge 200"],
     ["with a length", { "content-length": 1e12 }, 200, "UnexpectedResponse TooLarge 200"],
     ["with status 400", { "content-type": "text/plain" }, 400, "BadRequest 400"],
     ["with status 500", {}, 500, "ServerError 500"]
   ])("an endless body is canceled soon after the limit: %s", function*([, headers, status, expected]) {
     let bytes = 0
-    const reply = Replies.flood(headers, status, (more) => {
+    const reply = flood(headers, status, (more) => {
       bytes += more
     })
     const { call, service } = yield* searching({ layer: client.layer, reply })
@@ -191,12 +252,10 @@ describe.each([...clients, ...wrapped])("hostile service over $name", (client) =
   })
 
   testLive("a megabyte that inflates to a gigabyte is rejected", function*() {
-    const { call } = yield* searching({ layer: client.layer, reply: Replies.gzipBomb })
+    const { call } = yield* searching({ layer: client.layer, reply: gzipBomb })
     expect(yield* call).toMatch(/^UnexpectedResponse (NotJson|TooLarge) 200$/)
   })
 })
-
-type OutgoingHeaders = NonNullable<Parameters<typeof Replies.flood>[0]>
 
 /** A reply that counts how many of its responses hold a socket. */
 const counting = (reply: Handler) => {
@@ -212,9 +271,9 @@ const counting = (reply: Handler) => {
 }
 
 const slow: ReadonlyArray<readonly [name: string, reply: Handler]> = [
-  ["a body of one byte a second", Replies.drip(Replies.head("content-type: application/json", "content-length: 60"))],
-  ["chunks of one byte a second", Replies.dripChunks],
-  ["headers of one byte a second", Replies.drip("HTTP/1.1 200 OK\r\nx-slow: ")],
+  ["a body of one byte a second", drip(head("content-type: application/json", "content-length: 60"))],
+  ["chunks of one byte a second", dripChunks],
+  ["headers of one byte a second", drip("HTTP/1.1 200 OK\r\nx-slow: ")],
   ["no response at all", () => {}]
 ]
 
@@ -232,10 +291,10 @@ describe.concurrent.each(clients)("slow service over $name", ({ layer }) => {
 })
 
 const failures: ReadonlyArray<readonly [name: string, reply: Handler]> = [
-  ["a body above the limit", Replies.flood()],
-  ["a body cut in the middle", Replies.cut(Replies.head("content-length: 1000"), "{")],
+  ["a body above the limit", flood()],
+  ["a body cut in the middle", cut(head("content-length: 1000"), "{")],
   ["a 404 with a page of 40,000 characters", replying("x".repeat(40_000), {}, 404)],
-  ["a 429 in chunks", Replies.chunked("later", { "retry-after": "1" }, 429)],
+  ["a 429 in chunks", chunked("later", { "retry-after": "1" }, 429)],
   ["a redirect with a body", replying("moved", { location: "/elsewhere" }, 302)]
 ]
 
@@ -252,7 +311,7 @@ const keepingClients: ReadonlyArray<Client> = clients.map((client) =>
 describe.each(keepingClients)("20 failures in a row over $name", ({ layer }) => {
   describe.each(operations)("$operation call", ({ calling }) => {
     testLive.each(failures)("at most 4 connections are open: %s", function*([, reply]) {
-      const { call, service } = yield* calling({ layer, reply, options: { maxResponseBytes: Replies.megabyte } })
+      const { call, service } = yield* calling({ layer, reply, options: { maxResponseBytes: megabyte } })
       const open = yield* Effect.replicateEffect(Effect.map(call, () => service.connections.open), 20)
       expect(Math.max(...open)).toBeLessThanOrEqual(4)
     })
