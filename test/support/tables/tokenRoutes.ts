@@ -53,6 +53,7 @@ export const namesOfHeaders = ["content-type", ...headersOfRoutes.map(([name]) =
 /** The headers that contain the license key, at some route. */
 export const headersWithKey = headersOfRoutes.flatMap(([name, value]) => value.includes("{key}") ? [name] : [])
 
-/** Whether this is the URL or the path of an exchange, below any base URL. */
-export const isExchange = (url: string): boolean =>
-  tokenRoutes.some(({ path }) => path.split("{key}").every((part) => url.includes(part)))
+const exchangePaths = tokenRoutes.map(({ path }) => new RegExp(`${path.replace("{key}", "[^/]+")}$`))
+
+/** Checks for the URL or the path of an exchange, below any base URL. */
+export const isExchange = (url: string): boolean => exchangePaths.some((pattern) => pattern.test(url))
