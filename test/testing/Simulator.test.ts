@@ -9,7 +9,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
 import { arranged, arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
-import { exchangeOf, tokenRoutes } from "../support/tables/tokenRoutes.js"
+import { exchangeOf, routesWithKeyInPath, tokenRoutes } from "../support/tables/tokenRoutes.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"
@@ -126,8 +126,6 @@ const secret = encodeURIComponent("a real/key")
 const form: Call = { body: HttpBody.text(`k=${secret}`, "application/x-www-form-urlencoded") }
 
 const bearer: Call = { headers: { authorization: "Bearer x" } }
-
-const pathsWithKey = tokenRoutes.map(({ path }) => path).filter((path) => path.includes("{key}"))
 
 const withoutVersion = (path: string) => path.replace(/^\/v\d+/, "")
 
@@ -273,6 +271,16 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     }
   )
 
+  it.live.each(routesWithKeyInPath)(
+    "simulator routes: an entry matches although its path resembles that of $name",
+    (route) => {
+      const path = `/v2/meals${withoutVersion(route.path).replace("{key}", "oats")}`
+      return Effect.gen(function*() {
+        expect(yield* statusOf("GET", path, authorizedBy(yield* exchange))).toBe(200)
+      }).pipe(Effect.provide(simulated({ routes: { [`GET ${path}`]: { status: 200 } } })))
+    }
+  )
+
   live("simulator: pathPrefix applies to every route", function*() {
     const { body } = yield* send("POST", `/advisor${licenceRoute}/${key}`)
     const token = yield* decodeToken(body)
@@ -285,12 +293,12 @@ describe.each(places)("Simulator %s", (_, simulated) => {
   it.live.each<readonly [what: string, shown: string, path: string, Call?, Simulator.Options?]>([
     ["an exchange below a wrong prefix", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`],
     ["a request for an unknown route", "/api/{key}", `/api/${secret}`],
-    ...pathsWithKey.flatMap((shown): ReadonlyArray<readonly [what: string, shown: string, path: string, Call?]> => {
+    ...routesWithKeyInPath.flatMap(({ path: shown }) => {
       const sent = shown.replace("{key}", secret)
       return [
         ["an exchange with a trailing slash", `/api${shown}`, `/api${sent}/`],
         ["an exchange without a version", withoutVersion(shown), withoutVersion(sent), bearer]
-      ]
+      ] as const
     }),
     ["an exchange with a token", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`, bearer],
     ["a request below a token route", `${licenceRoute}/{key}`, `${licenceRoute}/${secret}/more`, {

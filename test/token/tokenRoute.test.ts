@@ -15,7 +15,7 @@ import { clients } from "../support/leaks/clients.js"
 import { rendered } from "../support/leaks/rendering.js"
 import * as Replies from "../support/leaks/replies.js"
 import * as Secrets from "../support/leaks/secrets.js"
-import { exchangeOf, namesOfHeaders, tokenRoutes } from "../support/tables/tokenRoutes.js"
+import { exchangeOf, namesOfHeaders, routesWithKeyInPath, tokenRoutes } from "../support/tables/tokenRoutes.js"
 
 const licenseKey = Redacted.make(Secrets.key)
 
@@ -91,8 +91,6 @@ describe.each(tokenRoutes)("token route $name", (route) => {
   })
 })
 
-const withKeyInPath = tokenRoutes.filter(({ path }) => path.includes("{key}"))
-
 /** The code in the row of an agent in docs/telemetry.md. */
 const codeOf = (agent: string): ReadonlyArray<string> => {
   const row = read("docs/telemetry.md").split("\n").find((line) => line.startsWith(`| ${agent} `)) ?? ""
@@ -120,7 +118,7 @@ const recordedBy: Readonly<Record<string, (url: string) => unknown>> = {
 }
 
 describe.each(Object.entries(recordedBy))("docs/telemetry.md: the row for %s", (_, recorded) => {
-  it.each(withKeyInPath)("keeps the license key of an exchange over $name out of the recorded URL", (route) => {
+  it.each(routesWithKeyInPath)("keeps the license key of an exchange over $name out of the recorded URL", (route) => {
     const url = `https://advisor.example${exchangeOf(route, Secrets.key).path}`
     expect(Secrets.shownIn(String(recorded(url)))).toEqual([])
   })

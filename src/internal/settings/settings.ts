@@ -25,6 +25,7 @@ const tokenRoutes = {
   "unified": { path: "/v2/token-cache/unified/oauth/token/{key}" }
 }
 
+/** A function, so that bundlers can leave it out of programs without the simulator. */
 export const namedTokenRoutes = () => Object.values(tokenRoutes)
 
 interface CommonOptions {

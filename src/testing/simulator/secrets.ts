@@ -6,6 +6,15 @@ export interface KnownSecrets {
   readonly series: string
 }
 
+/** Returns undefined if the text is not valid percent-encoding. */
+export const percentDecoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Each byte becomes a character, as in a server's path. Buffer would do this, but isn't available in every runtime. */
 const latin1Of = (bytes: Uint8Array): string => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")
 

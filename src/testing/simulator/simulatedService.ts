@@ -8,11 +8,12 @@ import type { Options, SeenRequest, Service } from "../Simulator.js"
 import { respondToControl } from "./controlRoutes.js"
 import { makeControls } from "./controls.js"
 import type { FinalResponse } from "./http.js"
+import { withoutKeys } from "./masking.js"
 import type { Recorder } from "./page/recorder.js"
 import { PlannedResponses } from "./plannedResponses.js"
 import { ReceivedRequests } from "./receivedRequests.js"
 import { problem, Responses } from "./responses.js"
-import { type Destination, keyOf, type Unmasked, withoutKeys } from "./routes.js"
+import { type Destination, keyOf, type Unmasked } from "./routes.js"
 import { Tokens } from "./tokens.js"
 
 /** A request, as an HttpClient or an HttpServer passes it in. */

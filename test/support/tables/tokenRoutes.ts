@@ -31,6 +31,8 @@ export const tokenRoutes = (Object.keys(exchanges) as ReadonlyArray<Name>).map((
 
 export type TokenRoute = (typeof tokenRoutes)[number]
 
+export const routesWithKeyInPath = tokenRoutes.filter(({ path }) => path.includes("{key}"))
+
 /** The text of a string in JSON, without its quotes. */
 const jsonEncoded = (text: string) => JSON.stringify(text).slice(1, -1)
 

@@ -1,0 +1,42 @@
+/** Hides license keys in the requests that the simulator records. */
+import * as Headers from "@effect/platform/Headers"
+import { namedTokenRoutes } from "../../internal/settings/settings.js"
+import type { Options } from "../Simulator.js"
+import type { Unmasked } from "./routes.js"
+import { type KnownSecrets, percentDecoded, withoutSecrets, withoutSecretsInBytes } from "./secrets.js"
+
+/** The ends of paths that may be those of an exchange, below any prefix and in any version: a client may have a wrong base URL. */
+const maskedEnds = namedTokenRoutes().map(({ path }) => {
+  const shown = path.replace(/^\/v\d+/, "")
+  return { shown, pattern: new RegExp(`${shown.replace("{key}", ".+")}(/.*)?$`) }
+})
+
+/** Checks for a request with a token, which isn't an exchange. */
+const isData = ({ headers, operation }: Unmasked) => operation !== "token" && Headers.has(headers, "authorization")
+
+/** Checks for a request that may be an exchange at an unknown path, with its key as the last segment: it has neither a token nor a body. */
+const mayEndWithKey = (request: Unmasked) =>
+  request.method === "POST" && request.body.length === 0 && request.operation === "request" && !isData(request)
+
+/** Hides what may be a key because of its place in the path. The path of an entry of `routes` stays, because the entry must be found. */
+const withoutKeyPlaces = (request: Unmasked, { routes = {} }: Options): string => {
+  const { method, path } = request
+  if (Object.hasOwn(routes, `${method} ${path}`)) return path
+  const end = maskedEnds.find(({ pattern }) => pattern.test(path))
+  if (end !== undefined) return path.replace(end.pattern, end.shown)
+  return mayEndWithKey(request) ? path.replace(/[^/]+\/*$/, "{key}") : path
+}
+
+/**
+ * Replaces license keys with `{key}`: those that the simulator knows, and in the path also what may be one. A data request keeps its query
+ * and its body, because its route has to get what was sent.
+ */
+export const withoutKeys = (request: Unmasked, known: KnownSecrets, options: Options): Unmasked => {
+  const path = withoutKeyPlaces(request, options)
+    .split("/")
+    .map((segment) => known.licenseKeys.has(percentDecoded(segment) ?? segment) ? "{key}" : segment)
+    .join("/")
+  if (isData(request)) return { ...request, path }
+  const { body, query } = request
+  return { ...request, path, query: withoutSecrets(query, known), body: withoutSecretsInBytes(body, known) }
+}
