@@ -20,6 +20,7 @@ import * as Client from "./internal/request/client.js"
 import { withForwardableOptions } from "./internal/request/searchOptions.js"
 import * as Background from "./internal/runtime/background.js"
 import * as Settings from "./internal/settings/settings.js"
+import * as Sharing from "./internal/settings/sharing.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
 import type * as SharedTokenIssuer from "./SharedTokenIssuer.js"
@@ -117,7 +118,7 @@ export const layerWithoutTokens = (
   options: Pick<Options, "baseUrl"> & Partial<Options>
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
   Layer.fresh(Layer.scopedContext(Effect.gen(function*() {
-    const settings = yield* Settings.parseData(options)
+    const settings = yield* Sharing.parseData(options)
     return yield* Client.fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
   })))
 
@@ -170,7 +171,7 @@ export const layerShared = (
   HttpClient.HttpClient | SharedTokenCache
 > =>
   Layer.scopedContext(
-    Effect.flatMap(Effect.suspend(() => Settings.parseSharedClient(options)), Client.fromSharedSettings)
+    Effect.flatMap(Effect.suspend(() => Sharing.parseSharedClient(options)), Client.fromSharedSettings)
   )
 
 /**
@@ -221,7 +222,7 @@ export const layerSharedConfig = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
-> => Environment.layerFrom(options, Settings.sharedClientDeclarations, layerShared)
+> => Environment.layerFrom(options, Sharing.sharedClientDeclarations, layerShared)
 
 /**
  * Searches for food by meaning (SERVICE.md section 4), and returns the parsed JSON of the response. Can fail with any

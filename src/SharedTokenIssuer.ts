@@ -8,7 +8,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Settings from "./internal/settings/settings.js"
+import * as Sharing from "./internal/settings/sharing.js"
 import * as SharedIssuer from "./internal/shared/issuer.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
@@ -21,7 +21,7 @@ import * as TokenIssuer from "./TokenIssuer.js"
  * @since 1.0.0
  * @category models
  */
-export interface Options extends Settings.SharingOptions {}
+export interface Options extends Sharing.SharingOptions {}
 
 /**
  * Creates an issuer that wraps the one in the context. It returns a usable token from the SharedTokenCache. If there is none, it acquires
@@ -40,7 +40,7 @@ export const make = (
   TokenIssuer.TokenIssuer | SharedTokenCache | Scope.Scope
 > =>
   Effect.gen(function*() {
-    const settings = yield* Settings.parseSharing(options)
+    const settings = yield* Sharing.parseSharing(options)
     return yield* SharedIssuer.make(yield* TokenIssuer.TokenIssuer, settings)
   })
 

@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { isLibraryError, messageForModel } from "../../src/internal/ai/messageForModel.js"
-import { sharedClientDeclarations } from "../../src/internal/settings/settings.js"
+import { sharedClientDeclarations } from "../../src/internal/settings/sharing.js"
 import { body, errorsOf, issue } from "../support/tables/errors.js"
 
 const {

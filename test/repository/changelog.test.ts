@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Option } from "effect"
 import { NutritionAdvisorError, RefreshPolicy } from "effect-nutrition-advisor"
-import { sharedClientDeclarations } from "../../src/internal/settings/settings.js"
+import { sharedClientDeclarations } from "../../src/internal/settings/sharing.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
 import { token } from "../support/doubles/IssuerDouble.js"

@@ -6,6 +6,7 @@ import { UndiciClient } from "effect-nutrition-advisor/undici"
 import * as FoodSearch from "../../src/internal/ai/options.js"
 import { namesWithVariable } from "../../src/internal/options/environment.js"
 import * as Settings from "../../src/internal/settings/settings.js"
+import * as Sharing from "../../src/internal/settings/sharing.js"
 import { version } from "../../src/internal/settings/version.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
@@ -41,7 +42,8 @@ const docsIn = (text: string): Readonly<Record<string, string>> => {
 }
 
 it.each<readonly [string, Declared]>([
-  ["src/internal/settings/settings.ts", Settings.sharedClientDeclarations],
+  ["src/internal/settings/settings.ts", Settings.clientDeclarations],
+  ["src/internal/settings/sharing.ts", Sharing.cacheDeclarations],
   ["src/RefreshPolicy.ts", RefreshPolicy.declarations],
   ["src/RequestRetry.ts", RequestRetry.declarations],
   ["src/SearchCache.ts", SearchCache.declarations],
@@ -78,7 +80,7 @@ const tableFrom = (path: string, first: string) => {
 
 it.each<readonly [string, string, Declared]>([
   ["README.md", "baseUrl", Settings.clientDeclarations],
-  ["docs/sharing.md", "lease", Settings.cacheDeclarations],
+  ["docs/sharing.md", "lease", Sharing.cacheDeclarations],
   ["docs/token-life.md", "background", RefreshPolicy.declarations],
   ["docs/http-clients.md", "connections", UndiciClient.declarations],
   ["docs/agents.md", "maxResultBytes", FoodSearch.declarations],
@@ -103,7 +105,7 @@ it("options: the call of RedisTokenCache.layer in docs/sharing.md has each optio
 })
 
 it.each<readonly [string, Declared, ReadonlyArray<string>]>([
-  ["client", Settings.sharedClientDeclarations, ["refresh", "rejectedStatuses"]],
+  ["client", Sharing.sharedClientDeclarations, ["refresh", "rejectedStatuses"]],
   ["UndiciClient", UndiciClient.declarations, ["maxResponseBytes", "undici"]],
   ["RedisTokenCache", RedisTokenCache.declarations, ["redis"]]
 ])("options: each option of %s that can be set by a string has a variable", (_, declared, without) => {

@@ -4,7 +4,7 @@ import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { namesWithVariable, variableOf } from "../../src/internal/options/environment.js"
 import { asConfigurationError } from "../../src/internal/promise/configError.js"
-import { sharedClientDeclarations } from "../../src/internal/settings/settings.js"
+import { sharedClientDeclarations } from "../../src/internal/settings/sharing.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { requests, respondNext } from "../support/doubles/simulator.js"
 

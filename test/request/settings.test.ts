@@ -4,16 +4,16 @@ import { Context, Effect, Either, Redacted } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Client from "../../src/internal/request/client.js"
-import * as Settings from "../../src/internal/settings/settings.js"
+import * as Sharing from "../../src/internal/settings/sharing.js"
 import { test } from "../support/doubles/arranged.js"
 import { settings as simulated } from "../support/doubles/simulatedAdvisor.js"
 import { secretHeaders } from "../support/tables/secretHeaders.js"
 
-type Options = Parameters<typeof Settings.parseSharedClient>[0]
+type Options = Parameters<typeof Sharing.parseSharedClient>[0]
 
 const right: Options = { baseUrl: "https://advisor.example", licenseKey: Redacted.make("demo-key-7f3a") }
 
-const check = (options: Partial<Options>) => Settings.parseSharedClient({ ...right, ...options })
+const check = (options: Partial<Options>) => Sharing.parseSharedClient({ ...right, ...options })
 
 const key = (text: string): Partial<Options> => ({ licenseKey: Redacted.make(text) })
 
@@ -124,7 +124,7 @@ describe("rejected setting", () => {
 
   it("these tests cover each option that has a rule", () => {
     const refused = new Set(refusals.map(([field]) => field))
-    const withRule = Object.keys(Settings.sharedClientDeclarations).filter((option) =>
+    const withRule = Object.keys(Sharing.sharedClientDeclarations).filter((option) =>
       !["allowInsecureHttp", "refresh"].includes(option)
     )
     expect(withRule.filter((option) => !refused.has(option))).toEqual([])
@@ -204,7 +204,7 @@ const watched = <A extends object>(object: A, read: Set<PropertyKey>): A =>
 
 test("settings: a client that shares its token has read each one after a search", function*() {
   const read = new Set<PropertyKey>()
-  const settings = watched(Either.getOrThrow(Settings.parseSharedClient(simulated)), read)
+  const settings = watched(Either.getOrThrow(Sharing.parseSharedClient(simulated)), read)
   const services = yield* Client.fromSharedSettings(settings).pipe(
     Effect.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
   )

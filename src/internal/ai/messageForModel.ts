@@ -8,7 +8,7 @@ import {
 import { forbiddenReasons } from "../errors/forbidden.js"
 import { ownError } from "../errors/ownError.js"
 import { namesWithVariable, variableOf } from "../options/environment.js"
-import { sharedClientDeclarations } from "../settings/settings.js"
+import { sharedClientDeclarations } from "../settings/sharing.js"
 
 type LibraryError = NutritionAdvisorError | ConfigurationError
 

@@ -2,10 +2,10 @@ import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as ConfigError from "effect/ConfigError"
 import { ConfigurationError } from "../../NutritionAdvisorError.js"
 import { variableOf } from "../options/environment.js"
-import * as Settings from "../settings/settings.js"
+import * as Sharing from "../settings/sharing.js"
 
 const fieldOf = (variable: string) =>
-  Object.keys(Settings.sharedClientDeclarations).find((field) => variableOf(field) === variable)
+  Object.keys(Sharing.sharedClientDeclarations).find((field) => variableOf(field) === variable)
 
 const listOf = (names: ReadonlyArray<string>) => new Intl.ListFormat("en").format(names)
 

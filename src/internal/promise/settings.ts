@@ -11,6 +11,7 @@ import { type Declarations, rejectUnknown } from "../options/declarations.js"
 import * as Environment from "../options/environment.js"
 import { redactedText } from "../options/redacted.js"
 import * as Settings from "../settings/settings.js"
+import * as Sharing from "../settings/sharing.js"
 
 /** The options of NutritionAdvisor. Missing ones are read from environment variables. */
 export type AdvisorOptions = Pick<ClientOptions, keyof SharedOptions>
@@ -39,9 +40,9 @@ const configsOf = <O extends Options>(given: AdvisorOptions, declarations: Decla
 
 /** Rejects names that are not options of NutritionAdvisor, and those of a shared token if the client doesn't share it. */
 export const checkNames = (given: object, isShared: boolean): Checked<void> => {
-  const unused = isShared ? [] : Object.keys(Settings.cacheDeclarations).filter((name) => Object.hasOwn(given, name))
+  const unused = isShared ? [] : Object.keys(Sharing.cacheDeclarations).filter((name) => Object.hasOwn(given, name))
   return Either.andThen(
-    rejectUnknown(given, Settings.sharedClientDeclarations),
+    rejectUnknown(given, Sharing.sharedClientDeclarations),
     check(`${unused[0]}`, [unused.length === 0, "is only used with sharedTokenCache"])
   )
 }
@@ -62,8 +63,8 @@ export const readSettings = (given: AdvisorOptions) =>
   read<Options, Settings.ClientSettings>(given, Settings.clientDeclarations, Settings.parseClient)
 
 export const readSharedSettings = (given: AdvisorOptions) =>
-  read<SharedOptions, Settings.SharedClientSettings>(
+  read<SharedOptions, Sharing.SharedClientSettings>(
     given,
-    Settings.sharedClientDeclarations,
-    Settings.parseSharedClient
+    Sharing.sharedClientDeclarations,
+    Sharing.parseSharedClient
   )

@@ -11,6 +11,7 @@ import { addSecretHeaders } from "../http/secretHeaders.js"
 import type { RunInBackground } from "../runtime/background.js"
 import * as Background from "../runtime/background.js"
 import type * as Settings from "../settings/settings.js"
+import type * as Sharing from "../settings/sharing.js"
 import * as SharedIssuer from "../shared/issuer.js"
 import { withTimeoutExtendingIfStopped, withTimeoutRepeatingIfStopped } from "../token/exchangeTimeout.js"
 import type * as Flights from "../token/flights.js"
@@ -62,7 +63,7 @@ export const fromSettings = (
 
 /** Builds what `NutritionAdvisor.layerShared` provides. */
 export const fromSharedSettings = (
-  settings: Settings.SharedClientSettings
+  settings: Sharing.SharedClientSettings
 ): Effect.Effect<ClientServices, never, HttpClient.HttpClient | SharedTokenCache | Scope.Scope> =>
   Effect.gen(function*() {
     const run = yield* Background.make

@@ -37,7 +37,7 @@ interface CommonOptions {
   readonly userAgent?: string | undefined
 }
 
-interface ProviderOptions {
+export interface ProviderOptions {
   /** The refresh options. Every field has a default. TokenIssuer uses only `attempts`, and SharedTokenIssuer only `margin`. */
   readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
   /** The timeout of one token exchange, including its retries. A number means milliseconds. 10 seconds by default. */
@@ -72,16 +72,6 @@ export interface DataOptions extends CommonOptions {
    * by default.
    */
   readonly observeHeaders?: ReadonlyArray<string> | undefined
-}
-
-export interface SharingOptions extends ExchangeOptions {
-  /**
-   * How long one replica may exchange the license key while the others wait. Must be at least `tokenTimeout` plus twice `cacheTimeout`, so
-   * that the lease doesn't end during an exchange. A number means milliseconds. 15 seconds by default.
-   */
-  readonly lease?: Duration.DurationInput | undefined
-  /** The timeout of one call to the cache. A number means milliseconds. 1 second by default. */
-  readonly cacheTimeout?: Duration.DurationInput | undefined
 }
 
 /** Checks that a license key can be percent-encoded as one path segment, and is not a placeholder. */
@@ -143,12 +133,12 @@ const commonDeclarations = {
   }
 } satisfies Declarations<CommonOptions>
 
-const providerDeclarations = {
+export const providerDeclarations = {
   refresh: { default: {}, parse: (policy) => RefreshPolicy.make(policy) },
   tokenTimeout: { default: "10 seconds", parse: parseMillis, variable: Environment.duration }
 } satisfies Declarations<ProviderOptions>
 
-const exchangeDeclarations = {
+export const exchangeDeclarations = {
   ...commonDeclarations,
   ...providerDeclarations,
   licenseKey: {
@@ -164,7 +154,7 @@ const exchangeDeclarations = {
   serviceId: { parse: parseServiceId, variable: Environment.text }
 } satisfies Declarations<ExchangeOptions>
 
-const dataDeclarations = {
+export const dataDeclarations = {
   ...commonDeclarations,
   serviceIdHeader: { default: defaultServiceIdHeader, parse: parseServiceIdHeader, variable: Environment.text },
   rejectedStatuses: { default: [401, 403], parse: parseRejectedStatuses },
@@ -173,48 +163,15 @@ const dataDeclarations = {
   observeHeaders: { default: [], parse: parseObserveHeaders, variable: Environment.names }
 } satisfies Declarations<DataOptions>
 
-/** The options that need a SharedTokenCache. */
-export const cacheDeclarations = {
-  lease: { default: "15 seconds", parse: parseMillis, variable: Environment.duration },
-  cacheTimeout: { default: "1 second", parse: parseMillis, variable: Environment.duration }
-} satisfies Declarations<Omit<SharingOptions, keyof ExchangeOptions>>
-
 /** The options of `NutritionAdvisor.layer`. */
 export const clientDeclarations = { ...exchangeDeclarations, ...dataDeclarations }
-
-/** The options of `NutritionAdvisor.layerShared`. */
-export const sharedClientDeclarations = { ...clientDeclarations, ...cacheDeclarations }
 
 /** The parsed options: checked, with the defaults, and with all durations in milliseconds. */
 export type ExchangeSettings = Parsed<typeof exchangeDeclarations>
 export type DataSettings = Parsed<typeof dataDeclarations>
-export type SharingSettings = Parsed<typeof exchangeDeclarations & typeof cacheDeclarations>
 export type ClientSettings = Parsed<typeof clientDeclarations>
-export type SharedClientSettings = Parsed<typeof sharedClientDeclarations>
-
-/** Parses the options of one part. Each part of a custom composition accepts the options of the whole client. */
-const parsePart: typeof parse = (declarations, options) => parse(declarations, options, "", sharedClientDeclarations)
-
-const withLongEnoughLease = <S extends SharingSettings>(settings: S) => {
-  const { cacheTimeout, lease, tokenTimeout } = settings
-  const rule = "must be at least tokenTimeout + 2 x cacheTimeout"
-  return checkValue(settings, "lease", [lease >= tokenTimeout + 2 * cacheTimeout, rule])
-}
-
-/** Parses the options of a TokenProvider, which needs neither the token route nor the key. */
-export const parseProvider = (options: ProviderOptions) => parsePart(providerDeclarations, options)
-
-export const parseExchange = (options: ExchangeOptions) => parsePart(exchangeDeclarations, options)
-
-export const parseData = (options: DataOptions) => parsePart(dataDeclarations, options)
-
-export const parseSharing = (options: SharingOptions) =>
-  Either.flatMap(parsePart({ ...exchangeDeclarations, ...cacheDeclarations }, options), withLongEnoughLease)
 
 export const parseClient = (options: ExchangeOptions & DataOptions) => parse(clientDeclarations, options)
-
-export const parseSharedClient = (options: SharingOptions & DataOptions) =>
-  Either.flatMap(parse(sharedClientDeclarations, options), withLongEnoughLease)
 
 /** The settings that determine which token an exchange returns, besides the license key. */
 export const tokenIdentityOf = ({ baseUrl, serviceId, tokenRoute }: ExchangeSettings): ReadonlyArray<string> => [

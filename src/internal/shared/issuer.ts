@@ -14,6 +14,7 @@ import { closed } from "../errors/transportErrors.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
 import { withTimeout } from "../runtime/withTimeout.js"
 import * as Settings from "../settings/settings.js"
+import type * as Sharing from "../settings/sharing.js"
 import { withTimeoutRepeatingIfStopped } from "../token/exchangeTimeout.js"
 import { LicenseKey, readLicenseKey } from "../token/licenseKey.js"
 import { acquireToken } from "./acquireToken.js"
@@ -26,10 +27,10 @@ const mayReplace = (replacing: Option.Option<AccessToken>) => (token: AccessToke
   Option.isNone(replacing) || (!isSame(replacing.value, token) && token.receivedAt >= replacing.value.receivedAt)
 
 /** How long a replica waits for another one, in milliseconds. */
-const longestWait = ({ lease, tokenTimeout }: Settings.SharingSettings) => lease + tokenTimeout
+const longestWait = ({ lease, tokenTimeout }: Sharing.SharingSettings) => lease + tokenTimeout
 
 /** The timeout of a flight, in milliseconds. It may wait for another replica, make three calls to the cache, and exchange the key. */
-export const flightTimeoutOf = (settings: Settings.SharingSettings): number =>
+export const flightTimeoutOf = (settings: Sharing.SharingSettings): number =>
   longestWait(settings) + 3 * settings.cacheTimeout + settings.tokenTimeout
 
 /**
@@ -37,7 +38,7 @@ export const flightTimeoutOf = (settings: Settings.SharingSettings): number =>
  * callers still have a token, so the replica may wait for as long as that token is usable, up to `lease`.
  */
 const patienceOf = (
-  { lease, refresh, tokenTimeout }: Settings.SharingSettings,
+  { lease, refresh, tokenTimeout }: Sharing.SharingSettings,
   { reason, replacing }: ExchangeRequest,
   now: number
 ): number => {
@@ -47,7 +48,7 @@ const patienceOf = (
 }
 
 /** Creates the scope in which acquisitions run. Closing it waits for a pending publication and release, for `cacheTimeout` at most. */
-const makeScope = ({ cacheTimeout }: Settings.SharingSettings) =>
+const makeScope = ({ cacheTimeout }: Sharing.SharingSettings) =>
   Effect.gen(function*() {
     let isClosed = false
     const scope = yield* Effect.acquireRelease(
@@ -77,7 +78,7 @@ const makeScope = ({ cacheTimeout }: Settings.SharingSettings) =>
 
 export const make = (
   issuer: Issuer,
-  settings: Settings.SharingSettings
+  settings: Sharing.SharingSettings
 ): Effect.Effect<Issuer, never, SharedTokenCache | Scope.Scope> =>
   Effect.gen(function*() {
     const cache = yield* SharedTokenCache

@@ -5,7 +5,7 @@ import type * as Scope from "effect/Scope"
 import { AccessToken } from "../../AccessToken.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { withTimeout } from "../runtime/withTimeout.js"
-import type { SharingSettings } from "../settings/settings.js"
+import type { SharingSettings } from "../settings/sharing.js"
 import { cacheFailures } from "./metrics.js"
 import type { Seal } from "./seal.js"
 
