@@ -172,9 +172,11 @@ it.each([NaN, "5 parsecs"])(
   }
 )
 
-it("signal: a call whose signal is an AbortController is not sent and rejects with BadRequest", async () => {
+it.each<readonly [string, unknown]>([
+  ["an AbortController", new AbortController()],
+  ["false", false]
+])("signal: a call whose signal is %s is not sent and rejects with BadRequest", async (_, signal) => {
   await using world = simulatedClient()
-  const signal: unknown = new AbortController()
   const options = { signal: signal as AbortSignal }
   const badRequest = { _tag: "BadRequest", detail: "the signal is not an AbortSignal" }
   expect(await rejection(world.advisor.search("oats", options))).toMatchObject(badRequest)

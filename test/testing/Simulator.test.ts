@@ -13,6 +13,8 @@ import { exchangeOf, routesWithKeyInPath, tokenRoutes } from "../support/tables/
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"
+
+const unifiedRoute = "/v2/token-cache/unified/oauth/token"
 const searchRoute = "/v2/products/napi/food/search/semantic"
 
 interface Call {
@@ -292,6 +294,16 @@ describe.each(places)("Simulator %s", (_, simulated) => {
 
   it.live.each<readonly [what: string, shown: string, path: string, Call?, Simulator.Options?]>([
     ["an exchange below a wrong prefix", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`],
+    [
+      "an exchange below another exchange",
+      `${licenceRoute}/{key}`,
+      `${licenceRoute}/${secret}${unifiedRoute}/${secret}`
+    ],
+    [
+      "an exchange with another exchange below",
+      `${unifiedRoute}/{key}`,
+      `${unifiedRoute}/${secret}${licenceRoute}/${secret}`
+    ],
     ["a request for an unknown route", "/api/{key}", `/api/${secret}`],
     ...routesWithKeyInPath.flatMap(({ path: shown }) => {
       const sent = shown.replace("{key}", secret)

@@ -9,6 +9,7 @@ import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
@@ -51,7 +52,7 @@ const limit = <A, R>(
 
 /** Some programs pass the AbortController itself, and the signals of old polyfills have only `onabort`. */
 const checkSignal = (signal: Signal, operation: DataOperation) => {
-  if (!signal || hasMethod(signal, "addEventListener")) return
+  if (Predicate.isNullable(signal) || hasMethod(signal, "addEventListener")) return
   throw new BadRequest({ operation, detail: "the signal is not an AbortSignal" })
 }
 

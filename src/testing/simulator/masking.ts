@@ -22,8 +22,10 @@ const mayEndWithKey = (request: Unmasked) =>
 const withoutKeyPlaces = (request: Unmasked, { routes = {} }: Options): string => {
   const { method, path } = request
   if (Object.hasOwn(routes, `${method} ${path}`)) return path
-  const end = maskedEnds.find(({ pattern }) => pattern.test(path))
-  if (end !== undefined) return path.replace(end.pattern, end.shown)
+  if (maskedEnds.some(({ pattern }) => pattern.test(path))) {
+    // A base URL that is itself the URL of an exchange contains a key as well.
+    return maskedEnds.reduce((text, { pattern, shown }) => text.replace(pattern, shown), path)
+  }
   return mayEndWithKey(request) ? path.replace(/[^/]+\/*$/, "{key}") : path
 }
 
