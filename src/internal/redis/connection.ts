@@ -17,8 +17,8 @@ export interface Connection {
 }
 
 /**
- * Connects just before the first command. Otherwise, the command would do so, and the connection would keep the context of its call as long as
- * the process runs. If connecting fails, the command fails, too.
+ * Connects just before the first command. Otherwise, ioredis would connect in that command, and the connection would keep the context of its
+ * call until the client is closed. If connecting fails, the command fails, too.
  */
 const connectingOutsideOfCalls = (redis: Redis): Client => ({
   call: (command, ...args) => {
