@@ -63,7 +63,7 @@ type Fork = <A>(
   timeout: CallLimits["timeout"]
 ) => Fiber.RuntimeFiber<A, unknown>
 
-/** Gives each fiber all FiberRefs of the layer at once, and a scheduler of its own: `runFork` would copy them one by one. */
+/** Gives each fiber a scheduler and the FiberRefs of the layer, all in one step: `runFork` would copy them one by one. */
 const forkOver = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
   const bare = Runtime.updateFiberRefs(built, FiberRefs.empty)
   const scheduler = FiberRefs.getOrDefault(built.fiberRefs, FiberRef.currentScheduler)
@@ -95,15 +95,17 @@ const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (f
     return built
   })
 
-  const start = () => {
-    if (isStarted) return
-    isStarted = true
-    Effect.runFork(Effect.forkIn(Effect.intoDeferred(Scope.extend(build, scope), services), scope))
-  }
+  const wait = Effect.suspend(() => {
+    if (!isStarted) {
+      isStarted = true
+      // Not in the fiber of the first call, because the services would keep its scheduler.
+      Effect.runFork(Effect.forkIn(Effect.intoDeferred(Scope.extend(build, scope), services), scope))
+    }
+    return Deferred.await(services)
+  })
 
   return (call, operation, timeout) => {
-    start()
-    const afterBuild = Effect.flatMap(Deferred.await(services), (built) => Effect.provide(call, built))
+    const afterBuild = Effect.flatMap(wait, (built) => Effect.provide(call, built))
     return Effect.runFork(limit(afterBuild, operation, timeout), {
       scheduler: schedulerOfCaller()
     })

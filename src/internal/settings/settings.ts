@@ -16,8 +16,8 @@ import { isPlaceholder, nothingAround, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
 /**
- * The token routes that have a name, with `{key}` in place of the license key. This isn't exported, because the type of an option would
- * then lead the declarations of other programs to this file.
+ * The token routes that have a name, with `{key}` in place of the license key. This isn't exported: otherwise, TypeScript would import it
+ * from this file in the declarations of programs that use the type of the option.
  */
 const tokenRoutes = {
   "advisor-licence": { path: "/v2/token-cache/nutrition-advisor/oauth/licence/{key}" },

@@ -6,6 +6,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { classOf } from "../../internal/http/chunks.js"
 import { statusesWithoutBody } from "../../internal/http/dispatch.js"
 import type { Reply, SimulatedResponse } from "../Simulator.js"
 
@@ -14,8 +15,8 @@ export type FinalResponse = Exclude<SimulatedResponse, "hang">
 
 const nothing = new Uint8Array()
 
-/** In Jest and in the jsdom environment of Vitest, the bytes of a TextEncoder aren't an instance of the global Uint8Array. */
-const isBytes = (body: unknown): body is Uint8Array<ArrayBuffer> => ArrayBuffer.isView(body)
+/** In the jsdom environments of Jest and Vitest, the bytes of a TextEncoder aren't an instance of the global Uint8Array. */
+const isBytes = (body: unknown): body is Uint8Array<ArrayBuffer> => classOf(body) === "Uint8Array"
 
 const bytesOf = (body: unknown): Uint8Array<ArrayBuffer> => {
   if (body === undefined) return nothing
