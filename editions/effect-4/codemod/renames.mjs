@@ -72,7 +72,7 @@ const members = {
   "effect/MetricKey": { counter: "effect/Metric#counter", gauge: "effect/Metric#gauge" },
   "effect/Option": { fromNullable: "fromNullishOr" },
   "effect/ParseResult": { ArrayFormatter: "#ArrayFormatter" },
-  "effect/Predicate": { isNotNullable: "isNotNullish", isRecord: "isObject" },
+  "effect/Predicate": { isNotNullable: "isNotNullish", isNullable: "isNullish", isRecord: "isObject" },
   "effect/Queue": { unsafeOffer: "offerUnsafe" },
   "effect/Random": { nextRange: "nextBetween" },
   "effect/Runtime": { Runtime: "effect/Context#Context" },
