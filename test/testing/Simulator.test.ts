@@ -9,7 +9,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
 import { arranged, arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
-import { exchangeOf, routesWithKeyInPath, tokenRoutes } from "../support/tables/tokenRoutes.js"
+import { exchangeOf, namedRoutes, routesWithKeyInPath } from "../support/tables/tokenRoutes.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"
@@ -139,7 +139,7 @@ const places = [
 describe.each(places)("Simulator %s", (_, simulated) => {
   const live = arrangedLive(Simulator.Simulator, simulated())
 
-  live.each(tokenRoutes)(
+  live.each(namedRoutes)(
     "simulator: an exchange over $name decodes the key once and gets a token response",
     function*(route) {
       const { body, headers, path } = exchangeOf(route, "a/b c%25")
@@ -280,6 +280,15 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       return Effect.gen(function*() {
         expect(yield* statusOf("GET", path, authorizedBy(yield* exchange))).toBe(200)
       }).pipe(Effect.provide(simulated({ routes: { [`GET ${path}`]: { status: 200 } } })))
+    }
+  )
+
+  live.each(routesWithKeyInPath)(
+    "simulator requests: the path of a GET with a token is shown, although it resembles that of $name",
+    function*(route, { requests }) {
+      const path = `/v2/meals${withoutVersion(route.path).replace("{key}", "oats")}`
+      yield* send("GET", path, bearer)
+      expect((yield* requests).map((seen) => seen.path)).toEqual([path])
     }
   )
 

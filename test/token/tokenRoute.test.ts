@@ -15,11 +15,11 @@ import { clients } from "../support/leaks/clients.js"
 import { rendered } from "../support/leaks/rendering.js"
 import * as Replies from "../support/leaks/replies.js"
 import * as Secrets from "../support/leaks/secrets.js"
-import { exchangeOf, namesOfHeaders, routesWithKeyInPath, tokenRoutes } from "../support/tables/tokenRoutes.js"
+import { exchangeOf, namedRoutes, namesOfHeaders, routesWithKeyInPath } from "../support/tables/tokenRoutes.js"
 
 const licenseKey = Redacted.make(Secrets.key)
 
-describe.each(tokenRoutes)("token route $name", (route) => {
+describe.each(namedRoutes)("token route $name", (route) => {
   const { body, headers, name: tokenRoute, path } = route
 
   test.each<readonly [title: string, accepted: string, prefix: string, end: string]>([
@@ -133,7 +133,7 @@ const customPath = "/proxy/v2/token-cache/unified/oauth/token/{key}"
 
 const customRoute = { name: customPath, path: customPath, body: "", headers: {} } as const
 
-describe.each([...tokenRoutes, customRoute])("token route $name", (route) => {
+describe.each([...namedRoutes, customRoute])("token route $name", (route) => {
   testLive.each(clients)(
     "an exchange over $name sends the license key only at its place, encoded once",
     function*({ layer }) {

@@ -6,7 +6,7 @@ import type { Unmasked } from "./routes.js"
 import { type KnownSecrets, percentDecoded, withoutSecrets, withoutSecretsInBytes } from "./secrets.js"
 
 /** The ends of paths that may be those of an exchange, below any prefix and in any version: a client may have a wrong base URL. */
-const maskedEnds = namedTokenRoutes().map(({ path }) => {
+const exchangeEnds = namedTokenRoutes().map(({ path }) => {
   const shown = path.replace(/^\/v\d+/, "")
   return { shown, pattern: new RegExp(`${shown.replace("{key}", ".+")}(/.*)?$`) }
 })
@@ -18,13 +18,17 @@ const isData = ({ headers, operation }: Unmasked) => operation !== "token" && He
 const mayEndWithKey = (request: Unmasked) =>
   request.method === "POST" && request.body.length === 0 && request.operation === "request" && !isData(request)
 
-/** Hides what may be a key because of its place in the path. The path of an entry of `routes` stays, because the entry must be found. */
+/**
+ * Hides what may be a key because of its place in the path. The path of an entry of `routes` stays, because the entry must be found, and so
+ * does that of a data request other than a POST, because an exchange is a POST.
+ */
 const withoutKeyPlaces = (request: Unmasked, { routes = {} }: Options): string => {
   const { method, path } = request
-  if (Object.hasOwn(routes, `${method} ${path}`)) return path
-  if (maskedEnds.some(({ pattern }) => pattern.test(path))) {
+  const isEntry = Object.hasOwn(routes, `${method} ${path}`)
+  if (isEntry || (isData(request) && method !== "POST")) return path
+  if (exchangeEnds.some(({ pattern }) => pattern.test(path))) {
     // A base URL that is itself the URL of an exchange contains a key as well.
-    return maskedEnds.reduce((text, { pattern, shown }) => text.replace(pattern, shown), path)
+    return exchangeEnds.reduce((text, { pattern, shown }) => text.replace(pattern, shown), path)
   }
   return mayEndWithKey(request) ? path.replace(/[^/]+\/*$/, "{key}") : path
 }

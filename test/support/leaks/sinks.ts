@@ -21,7 +21,7 @@ import {
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import type { Received } from "../doubles/Wire.js"
 import { markedPlaces } from "../tables/searchOptions.js"
-import { exchangeOf, isExchange, type TokenRoute, tokenRoutes } from "../tables/tokenRoutes.js"
+import { exchangeOf, isExchange, namedRoutes, type TokenRoute } from "../tables/tokenRoutes.js"
 import { json, rendered } from "./rendering.js"
 import * as Secrets from "./secrets.js"
 
@@ -138,7 +138,7 @@ const withoutKey = (request: Received): Received => {
     return request.path === parts.path && request.body === parts.body &&
       Record.every(headers, (value, name) => request.headers[name] === value)
   }
-  const { body, headers, path } = tokenRoutes.find(isSent) ?? request
+  const { body, headers, path } = namedRoutes.find(isSent) ?? request
   return { ...request, path, body, headers: { ...request.headers, ...headers } }
 }
 
