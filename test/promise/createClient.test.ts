@@ -25,7 +25,6 @@ it.each<readonly [field: string, what: string, Advisor.ClientOptions]>([
   ["retry", "a number", untyped({ retry: 3 })],
   ["throttle.rate.limit", "zero", { throttle: { rate: { limit: 0, interval: "1 second" } } }],
   ["cache.timeToLive", "zero", { retry: true, cache: { timeToLive: 0 } }],
-  ["refresh", "false", untyped({ refresh: false })],
   ["httpClient", "a fetch function", untyped({ httpClient: fetch })],
   ["sharedTokenCache", "a URL", untyped({ sharedTokenCache: "redis://127.0.0.1:6379" })],
   ["logger", "null", untyped({ logger: null })],

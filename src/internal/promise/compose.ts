@@ -73,13 +73,6 @@ const checkLogger = (logger: ClientOptions["logger"]) =>
     ]
   )
 
-/** Programs may try to turn the background refresh off in the same way as other options. */
-const checkRefresh = (refresh: unknown) =>
-  check("refresh", [
-    refresh !== false,
-    "can't be turned off: set refresh.background to false, so that only calls refresh the token"
-  ])
-
 const clientOf = (given: AdvisorOptions, sharedTokenCache: ClientOptions["sharedTokenCache"]) =>
   sharedTokenCache === undefined
     ? Effect.map(readSettings(given), fromSettings)
@@ -116,7 +109,6 @@ const checkedBuild = (options: ClientOptions) =>
   Effect.gen(function*() {
     const { cache, httpClient, logger, retry, sharedTokenCache, throttle, ...advisorOptions } = options
     yield* checkNames(advisorOptions, sharedTokenCache !== undefined)
-    yield* checkRefresh(advisorOptions.refresh)
     yield* checkIsLayer("httpClient", httpClient)
     yield* checkIsLayer("sharedTokenCache", sharedTokenCache)
     const buildClient = yield* clientOf(options, sharedTokenCache)
