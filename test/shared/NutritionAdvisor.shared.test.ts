@@ -93,7 +93,7 @@ describe("sharing: replicas", () => {
 })
 
 test(
-  "sharing: the timeout of a flight allows for a full wait, slow cache calls and a slow exchange",
+  "sharing: a search succeeds after a full wait, slow cache calls and a slow exchange",
   function*({ cache, simulator }) {
     const before = yield* Effect.withRandom(replica(), Random.fixed([0.5]))
     yield* from(before)

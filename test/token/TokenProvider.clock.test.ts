@@ -1,7 +1,6 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
-import { withTimeoutExtendingIfStopped } from "../../src/internal/token/exchangeTimeout.js"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
@@ -116,16 +115,6 @@ describe("exchange in a process that is suspended", () => {
     yield* Time.pass("1 second")
     expect([before, yield* issuer.calls]).toEqual([2, 3])
     expect((yield* Fiber.join(callers)).map(Issuer.valueOf)).toEqual(Array(2).fill(Issuer.secretOf(2)))
-  })
-
-  test("an issuer that repeats the exchange itself gets the whole timeout once more", function*() {
-    const clock = ManualClock.over(yield* Effect.clock)
-    const repeated = Effect.delay(Effect.succeed("token"), "1900 millis")
-    const waiting = yield* Effect.fork(Effect.withClock(withTimeoutExtendingIfStopped(1_000)(repeated), clock))
-    yield* Time.pass("100 millis")
-    ManualClock.suspend(clock, 60_000)
-    yield* Time.pass("2 seconds")
-    expect(yield* Fiber.join(waiting)).toBe("token")
   })
 })
 

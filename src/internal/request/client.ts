@@ -2,6 +2,7 @@ import * as Headers from "@effect/platform/Headers"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import type * as Scope from "effect/Scope"
 import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import type { SharedTokenCache } from "../../SharedTokenCache.js"
@@ -13,7 +14,7 @@ import * as Background from "../runtime/background.js"
 import type * as Settings from "../settings/settings.js"
 import type * as Sharing from "../settings/sharing.js"
 import * as SharedIssuer from "../shared/issuer.js"
-import { withTimeoutExtendingIfStopped, withTimeoutRepeatingIfStopped } from "../token/exchangeTimeout.js"
+import { withTimeoutRepeatingIfStopped } from "../token/exchangeTimeout.js"
 import type * as Flights from "../token/flights.js"
 import * as Issuer from "../token/issuer.js"
 import * as Provider from "../token/provider.js"
@@ -61,13 +62,12 @@ export const fromSettings = (
     return yield* fromIssuer(settings, run, { issuer, withFlightTimeout })
   })
 
-/** Builds what `NutritionAdvisor.layerShared` provides. */
+/** Builds what `NutritionAdvisor.layerShared` provides. A flight needs no timeout, because each step of its issuer has one. */
 export const fromSharedSettings = (
   settings: Sharing.SharedClientSettings
 ): Effect.Effect<ClientServices, never, HttpClient.HttpClient | SharedTokenCache | Scope.Scope> =>
   Effect.gen(function*() {
     const run = yield* Background.make
     const issuer = yield* SharedIssuer.make(yield* Issuer.make(settings), settings)
-    const withFlightTimeout = withTimeoutExtendingIfStopped(SharedIssuer.flightTimeoutOf(settings))
-    return yield* fromIssuer(settings, run, { issuer, withFlightTimeout })
+    return yield* fromIssuer(settings, run, { issuer, withFlightTimeout: identity })
   })

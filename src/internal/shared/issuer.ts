@@ -26,13 +26,6 @@ import * as Seal from "./seal.js"
 const mayReplace = (replacing: Option.Option<AccessToken>) => (token: AccessToken): boolean =>
   Option.isNone(replacing) || (!isSame(replacing.value, token) && token.receivedAt >= replacing.value.receivedAt)
 
-/** How long a replica waits for another one, in milliseconds. */
-const longestWait = ({ lease, tokenTimeout }: Sharing.SharingSettings) => lease + tokenTimeout
-
-/** The timeout of a flight, in milliseconds. It may wait for another replica, make three calls to the cache, and exchange the key. */
-export const flightTimeoutOf = (settings: Sharing.SharingSettings): number =>
-  longestWait(settings) + 3 * settings.cacheTimeout + settings.tokenTimeout
-
 /**
  * How long a replica may wait for a failing cache, in milliseconds: half of `tokenTimeout` if callers are waiting. During a refresh,
  * callers still have a token, so the replica may wait for as long as that token is usable, up to `lease`.
@@ -76,6 +69,10 @@ const makeScope = ({ cacheTimeout }: Sharing.SharingSettings) =>
     return { scope, run }
   })
 
+/**
+ * Creates an issuer whose `issue` ends without a timeout of its own: each step has one. It waits for another replica, makes up to three
+ * calls to the cache, and exchanges the key.
+ */
 export const make = (
   issuer: Issuer,
   settings: Sharing.SharingSettings
@@ -94,7 +91,7 @@ export const make = (
         const seal = yield* Seal.make(licenseKey, Settings.tokenIdentityOf(settings))
         return yield* run(acquireToken({
           entry: LeasedEntry.make(cache, settings, scope, seal),
-          waitsUntil: startedAt + longestWait(settings),
+          waitsUntil: startedAt + settings.lease + settings.tokenTimeout,
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
           policy: settings.refresh,
           mayReplace: mayReplace(request.replacing),

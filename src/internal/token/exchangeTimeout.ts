@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { TransportError } from "../../NutritionAdvisorError.js"
 import { timedOut } from "../errors/transportErrors.js"
-import { currentMonotonicMillis, monotonicMillis } from "../runtime/clock.js"
-import { withTimeout, withTimer } from "../runtime/withTimeout.js"
+import { monotonicMillis } from "../runtime/clock.js"
+import { withTimeout } from "../runtime/withTimeout.js"
 
 const exchangeTimedOut = () => timedOut("token")
 
@@ -34,16 +34,3 @@ export const withTimeoutRepeatingIfStopped = (millis: number): WithTimeout => (e
       () => withTimeout(second, millis, exchangeTimedOut)
     )
   })
-
-/**
- * Limits the time of an effect to a number of milliseconds, and gives it the whole time once more if the process was stopped. This is for
- * an issuer that repeats its own exchange: only that issuer knows when the first exchange has ended.
- */
-export const withTimeoutExtendingIfStopped = (millis: number): WithTimeout => (effect) => {
-  const timer = Effect.gen(function*() {
-    const latest = (yield* currentMonotonicMillis) + millis + stoppedAfter
-    yield* Effect.sleep(millis)
-    if ((yield* currentMonotonicMillis) > latest) yield* Effect.sleep(millis)
-  })
-  return withTimer(effect, timer, exchangeTimedOut)
-}
