@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Option } from "effect"
+import { Cause, Exit, Option } from "effect"
 import { type AccessToken, NutritionAdvisorError, type TokenIssuer } from "effect-nutrition-advisor"
 import * as State from "../../src/internal/token/state.js"
 import { token } from "../support/doubles/IssuerDouble.js"
@@ -33,16 +33,16 @@ const errorOf = (cause: Cause.Cause<NutritionAdvisorError.TokenError>) =>
     onSome: (error) => "reason" in error ? error.reason : error._tag
   })
 
-const describeDecision = (decision: State.Decision<string>) => {
-  if (decision._tag === "Fail") return `fails: ${errorOf(decision.cause)}`
-  const isNew = decision.flight === nextFlight()
+const describeAsked = (asked: Exit.Exit<string, NutritionAdvisorError.TokenError>) => {
+  if (Exit.isFailure(asked)) return `fails: ${errorOf(asked.cause)}`
+  const isNew = asked.value === nextFlight()
   if (isNew) flights++
-  return `${isNew ? "starts" : "joins"} ${decision.flight}`
+  return `${isNew ? "starts" : "joins"} ${asked.value}`
 }
 
 const askFor = (reason: TokenIssuer.ExchangeRequest["reason"]): Step => (state, now) => {
-  const [decision, after] = State.ask(state, nextFlight(), reason, policy, momentOf(now))
-  return [describeDecision(decision), after]
+  const [asked, after] = State.ask(state, nextFlight(), reason, policy, momentOf(now))
+  return [describeAsked(asked), after]
 }
 
 const ask = askFor("missing")

@@ -43,9 +43,9 @@ const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, TokenEr
     Effect.suspend(() => flight.span === undefined ? Effect.void : Effect.linkSpanCurrent(flight.span))
   )
 
-/** Waits for the flight of a decision, or fails with its cause. */
-export const awaitDecision = (decision: State.Decision<Flight>): Effect.Effect<AccessToken.AccessToken, TokenError> =>
-  Effect.mapError(decision._tag === "Wait" ? arrival(decision.flight) : Effect.failCause(decision.cause), ownError)
+/** Waits for what `ask` returned. */
+export const awaitToken = (asked: Exit.Exit<Flight, TokenError>): Effect.Effect<AccessToken.AccessToken, TokenError> =>
+  Effect.mapError(Effect.flatMap(asked, arrival), ownError)
 
 /** Which token callers still get after a failed exchange. */
 const servedAfterFailure = (
@@ -110,24 +110,24 @@ export const make = (options: Options) =>
         )
       })
 
-    const ask = (request: ExchangeRequest): Effect.Effect<State.Decision<Flight>> =>
+    const ask = (request: ExchangeRequest): Effect.Effect<Exit.Exit<Flight, TokenError>> =>
       Effect.sync(() => {
         const flight = makeFlight(request)
-        const [decision, next] = State.ask(state, flight, request.reason, policy, now())
+        const [asked, next] = State.ask(state, flight, request.reason, policy, now())
         state = next
-        if (decision._tag === "Wait" && decision.flight === flight) run(running(flight))
-        return decision
+        if (Exit.isSuccess(asked) && asked.value === flight) run(running(flight))
+        return asked
       })
 
     const close = Effect.sync(() => {
       const { phase } = state
       state = State.close(state)
-      if (phase._tag === "InFlight") Deferred.unsafeDone(phase.flight.token, Exit.failCause(State.closedCause))
+      if (phase._tag === "InFlight") Deferred.unsafeDone(phase.flight.token, State.clientClosed)
     })
     yield* onClose(close)
 
     return {
-      /** Asks for a token. Starts a flight if none is pending, and nothing forbids it. */
+      /** Asks for a token: joins the pending flight, or starts one if nothing forbids it. The exit contains the flight. */
       ask,
       isRefreshHeld: Effect.sync(() => State.isRefreshHeld(state, now())),
       lastFailure: Effect.sync(() => state.lastFailure)

@@ -1,5 +1,6 @@
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
@@ -43,7 +44,7 @@ const orCurrent = (lifecycle: Lifecycle, cause: Cause.Cause<TokenError>): Effect
 
 /** Waits for a new token together with all other callers. */
 const acquire = (lifecycle: Lifecycle, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
-  Effect.flatMap(lifecycle.flights.ask({ reason: "missing", replacing }), Flights.awaitDecision).pipe(
+  Effect.flatMap(lifecycle.flights.ask({ reason: "missing", replacing }), Flights.awaitToken).pipe(
     Effect.catchAllCause((cause) => orCurrent(lifecycle, cause))
   )
 
@@ -69,10 +70,10 @@ const renewFrom = (lifecycle: Lifecycle, get: Service["get"]) => {
     Effect.gen(function*() {
       const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
       if (Option.exists(yield* current, isOther)) return yield* get
-      const decision = yield* flights.ask({ reason: "rejection", replacing: Option.some(rejected) })
-      const token = yield* Flights.awaitDecision(decision)
+      const asked = yield* flights.ask({ reason: "rejection", replacing: Option.some(rejected) })
+      const token = yield* Flights.awaitToken(asked)
       if (isOther(token)) return token
-      const isRenewal = decision._tag === "Wait" && decision.flight.request.reason === "rejection"
+      const isRenewal = Exit.isSuccess(asked) && asked.value.request.reason === "rejection"
       return yield* isRenewal ? notRenewed("TokenUnchanged") : renew(rejected)
     })
   return renew

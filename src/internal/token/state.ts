@@ -1,4 +1,5 @@
 import * as Cause from "effect/Cause"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as AccessToken from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
@@ -40,11 +41,6 @@ export const initial: State<never> = {
   lastFailure: Option.none()
 }
 
-/** What a caller that needs a token does next: wait for a flight, or fail with a cause that is already known. */
-export type Decision<Flight> =
-  | { readonly _tag: "Wait"; readonly flight: Flight }
-  | { readonly _tag: "Fail"; readonly cause: Cause.Cause<TokenError> }
-
 /** The second renewal is for a revocation right after another one, and for a token from another replica that is rejected as well. */
 const renewalsPerCoolDown = 2
 
@@ -52,9 +48,9 @@ const renewalsPerCoolDown = 2
 export const notRenewed = (reason: "CoolingDown" | "TokenUnchanged"): Forbidden =>
   new Forbidden({ operation: "request", status: 403, reason })
 
-const coolingDownCause: Cause.Cause<TokenError> = Cause.fail(notRenewed("CoolingDown"))
+const coolingDown = Exit.fail(notRenewed("CoolingDown"))
 
-export const closedCause: Cause.Cause<TokenError> = Cause.fail(closed("token"))
+export const clientClosed = Exit.fail(closed("token"))
 
 const isCoolingDown = ({ renewals }: State<unknown>, { coolDown }: RefreshPolicy.CheckedPolicy, now: Moment): boolean =>
   renewals.filter((startedAt) => now.monotonic < startedAt + coolDown).length >= renewalsPerCoolDown
@@ -65,29 +61,29 @@ const refusalOf = (
   reason: ExchangeRequest["reason"],
   policy: RefreshPolicy.CheckedPolicy,
   now: Moment
-): Cause.Cause<TokenError> | undefined => {
+): Exit.Exit<never, TokenError> | undefined => {
   const { phase } = state
-  if (phase._tag === "Closed") return closedCause
-  if (phase._tag === "BackingOff" && now.monotonic < phase.until.monotonic) return phase.cause
-  return reason === "rejection" && isCoolingDown(state, policy, now) ? coolingDownCause : undefined
+  if (phase._tag === "Closed") return clientClosed
+  if (phase._tag === "BackingOff" && now.monotonic < phase.until.monotonic) return Exit.failCause(phase.cause)
+  return reason === "rejection" && isCoolingDown(state, policy, now) ? coolingDown : undefined
 }
 
-/** Asks for a token. The flight starts if the decision is to wait for it. */
+/** Asks for a token. Returns the flight to wait for, or a failure that is already known. The given flight starts if it is returned. */
 export const ask = <Flight>(
   state: State<Flight>,
   flight: Flight,
   reason: ExchangeRequest["reason"],
   policy: RefreshPolicy.CheckedPolicy,
   now: Moment
-): readonly [Decision<Flight>, State<Flight>] => {
-  if (state.phase._tag === "InFlight") return [{ _tag: "Wait", flight: state.phase.flight }, state]
+): readonly [Exit.Exit<Flight, TokenError>, State<Flight>] => {
+  if (state.phase._tag === "InFlight") return [Exit.succeed(state.phase.flight), state]
   const refusal = refusalOf(state, reason, policy, now)
-  if (refusal !== undefined) return [{ _tag: "Fail", cause: refusal }, state]
+  if (refusal !== undefined) return [refusal, state]
   // Earlier renewals no longer matter. They are dropped only to bound the memory.
   const renewals = reason === "rejection"
     ? [...state.renewals, now.monotonic].slice(-renewalsPerCoolDown)
     : state.renewals
-  return [{ _tag: "Wait", flight }, { ...state, phase: { _tag: "InFlight", flight }, renewals }]
+  return [Exit.succeed(flight), { ...state, phase: { _tag: "InFlight", flight }, renewals }]
 }
 
 /** Whether a refresh has to wait, because the last exchange returned a token that wasn't fresh. */
