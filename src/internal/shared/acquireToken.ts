@@ -11,7 +11,6 @@ import type { SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
 import { countFailure, type LeasedEntry, reportFailure } from "./leasedEntry.js"
 import { sharedTokens } from "./metrics.js"
-import * as Waits from "./waits.js"
 
 type Token = AccessToken.AccessToken
 
@@ -83,6 +82,24 @@ const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Acquired, Token
 const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Acquired, TokenError> =>
   Effect.map(Effect.interruptible(exchange), (token) => acquired("ExchangedAlone", token))
 
+/**
+ * Checks whether a round also asks for the lease, because its holder may have died or failed to exchange the key. Few rounds of the first
+ * second do: if a peer's exchange takes that long, a waiting replica makes six calls. Later rounds start less than a second apart.
+ */
+const asksForLease = (round: number): boolean => round === 0 || round > 3
+
+/** They lead to reads about 110, 270, 560 and 1,070 ms after the first one: soon after exchanges that take 0, 200, 500 and 1,000 ms. */
+const firstWaits = [110, 160, 290, 510]
+
+const laterWait = 850
+
+/** Up to this much is added to or subtracted from each wait, so that replicas that start together drift apart. */
+const jitter = 15
+
+/** Returns the length of the next wait, after this many earlier ones. `random` is between 0 and 1. */
+const waitAfter = (waits: number, random: number): number =>
+  Math.round((firstWaits[waits] ?? laterWait) + jitter * (2 * random - 1))
+
 /** How a round ended. `Wait` means that a peer may have the lease. */
 type RoundEnd =
   | { readonly _tag: "PeerToken"; readonly token: Token }
@@ -96,7 +113,7 @@ const playRound = (acquisition: Acquisition, round: number): Effect.Effect<Round
     const published = yield* Effect.interruptible(readPeerToken(acquisition))
     if (Option.isSome(published)) return { _tag: "PeerToken" as const, token: published.value }
     const isLate = (yield* currentMonotonicMillis) >= acquisition.waitsUntil
-    const hasLease = Waits.asksForLease(round) && !isLate && (yield* acquisition.entry.take)
+    const hasLease = asksForLease(round) && !isLate && (yield* acquisition.entry.take)
     return { _tag: hasLease ? "Leased" as const : "Wait" as const }
   }).pipe(Effect.catchAll((error) => Effect.succeed({ _tag: "CacheFailed" as const, error })))
 
@@ -137,7 +154,7 @@ const getInTurn = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError
       if (remaining <= 0) return yield* exchangeAlone(acquisition)
       // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.
       yield* Effect.interruptible(
-        Effect.sleep(Math.min(Math.ceil(remaining), Waits.waitAfter(waits, yield* Random.next)))
+        Effect.sleep(Math.min(Math.ceil(remaining), waitAfter(waits, yield* Random.next)))
       )
     }
   })
