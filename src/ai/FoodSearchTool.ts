@@ -9,8 +9,7 @@ import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import { fitResult, type JsonObject } from "../internal/ai/fitResult.js"
 import { isLibraryError, messageForModel } from "../internal/ai/messageForModel.js"
-import { declarations } from "../internal/ai/options.js"
-import { inputMessage, inputSchema, isInput, tool } from "../internal/ai/tool.js"
+import { declarations, inputMessage, inputSchema, isInput, tool } from "../internal/ai/tool.js"
 import { parse } from "../internal/options/declarations.js"
 
 /**

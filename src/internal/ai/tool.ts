@@ -1,5 +1,8 @@
+import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import type { InputSchema } from "../../ai/FoodSearchTool.js"
+import type { InputSchema, Options } from "../../ai/FoodSearchTool.js"
+import { checkValue, parseCount } from "../options/check.js"
+import type { Declarations, Parsed } from "../options/declarations.js"
 
 export const tool = {
   name: "search_foods" as const,
@@ -29,3 +32,11 @@ export const isInput = (value: unknown): value is Input =>
 export const inputMessage =
   "The search was not sent: the input must be an object with one field, `term`, a string that is not blank. " +
   "For example: {\"term\":\"greek yogurt\"}."
+
+export const declarations = {
+  maxResultBytes: { default: 32 * 1024, parse: parseCount },
+  fields: { parse: (names, field) => checkValue(names, field, [Array.isArray(names), "must be an array of names"]) },
+  note: { parse: Either.right<string> }
+} satisfies Declarations<Options>
+
+export type Settings = Parsed<typeof declarations>
