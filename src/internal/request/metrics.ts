@@ -7,8 +7,7 @@ import {
   errorTags,
   type FailureLabel,
   failureLabels,
-  histogram,
-  oncePerProcess
+  histogram
 } from "../telemetry/metrics.js"
 import type { DataOperation } from "./runner.js"
 
@@ -62,7 +61,8 @@ export const requestEnded = (
   if (millis !== undefined) observe(millis / 1000)
 }
 
-export const createSeries = oncePerProcess(() => {
+/** Starts all series at zero, as `counterByLabel` does. */
+export const createSeries = (): void => {
   rejections.createSeries()
   for (const operation of ["search", "request"] as const) {
     for (const outcome of ["Success", "Interrupted", "Defect", ...errorTags] as const) {
@@ -70,4 +70,4 @@ export const createSeries = oncePerProcess(() => {
     }
     for (const outcome of errorTags) requests({ operation, outcome, at: "exchange" })(0)
   }
-})
+}

@@ -35,7 +35,7 @@ export const histogram = <L extends Labels>(name: string, boundaries: ReadonlyAr
 
 export const gauge = (name: string, description: string) => update(MetricKey.gauge(fullName(name), { description }))
 
-/** A counter with one label. `createSeries` creates the series of each value, at zero. */
+/** A counter with one label. `createSeries` starts each value at zero. Without that, `rate()` of Prometheus would miss the first event. */
 export const counterByLabel = <V extends string>(
   name: string,
   label: string,
@@ -46,16 +46,6 @@ export const counterByLabel = <V extends string>(
   return {
     createSeries: () => values.forEach((value) => labeled({ [label]: value })(0)),
     count: (value: V) => labeled({ [label]: value })(1)
-  }
-}
-
-/** Creates the series of a room at its first call, once per process. Without the zero, `rate()` of Prometheus would miss the first event. */
-export const oncePerProcess = (createSeries: () => void) => {
-  let isDone = false
-  return (): void => {
-    if (isDone) return
-    isDone = true
-    createSeries()
   }
 }
 

@@ -1,7 +1,7 @@
 import type * as Cause from "effect/Cause"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
-import { counter, errorTags, type FailureLabel, failureLabels, gauge, oncePerProcess } from "../telemetry/metrics.js"
+import { counter, errorTags, type FailureLabel, failureLabels, gauge } from "../telemetry/metrics.js"
 
 const reasons = ["missing", "refresh", "rejection"] as const satisfies ReadonlyArray<ExchangeRequest["reason"]>
 
@@ -26,9 +26,10 @@ export const exchangeFailed = (reason: Reason, cause: Cause.Cause<TokenError>): 
 
 export const tokenExpires = (epochMillis: number): void => setExpiry(epochMillis / 1000)
 
-export const createSeries = oncePerProcess(() => {
+/** Starts all series at zero, as `counterByLabel` does. */
+export const createSeries = (): void => {
   for (const reason of reasons) {
     for (const outcome of outcomes) exchanges({ reason, outcome, error: "none" })(0)
     for (const error of [...errorTags, "Defect"] as const) exchanges({ reason, outcome: "failed", error })(0)
   }
-})
+}
