@@ -105,6 +105,8 @@ const undiciRetry = "UND_ERR_REQ_RETRY"
 
 const handshakeFailure = "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"
 
+const orOtherwise = "has headers that are too large, or can't be decompressed"
+
 const circular = new Error("secret")
 circular.cause = circular
 
@@ -145,14 +147,28 @@ describe("HTTP request without a response", () => {
     "the code %s is reported as a response that is not valid HTTP",
     function*(code) {
       const { message } = yield* Effect.flip(send(failing(withCode(code))))
-      expect(message).toContain(`a response that is not valid HTTP, or whose headers are too large (${code})`)
+      expect(message).toContain(`got a response that is not valid HTTP, ${orOtherwise} (${code})`)
     }
   )
+
+  test.each([
+    "Z_DATA_ERROR",
+    "ERR__ERROR_FORMAT_PADDING_2",
+    "ZSTD_error_prefix_unknown",
+    "ZlibError",
+    "BrotliDecompressionError",
+    "ZstdDecompressionError"
+  ])("the code %s is reported as a body that can't be decompressed", function*(code) {
+    const undecoded = () => new ReadableStream({ pull: (controller) => controller.error(withCode(code)) })
+    const error = yield* Effect.flip(send(responding(() => new Response(undecoded()))))
+    expect(error).toMatchObject({ _tag: "TransportError", reason: "Aborted", code })
+    expect(error.message).toContain(`${orOtherwise} (${code})`)
+  })
 
   test("undici's error for invalid HTTP, which has no code, is reported as such", function*() {
     const error = Object.assign(new Error("secret"), { name: "HTTPParserError", code: undefined })
     const { message } = yield* Effect.flip(send(failing(error)))
-    expect(message).toContain("a response that is not valid HTTP, or whose headers are too large (HPE_INVALID)")
+    expect(message).toContain(`got a response that is not valid HTTP, ${orOtherwise} (HPE_INVALID)`)
   })
 
   test("a body that breaks off fails with Aborted", function*() {

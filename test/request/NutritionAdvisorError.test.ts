@@ -88,8 +88,8 @@ describe("error message", () => {
       new TooManyRequests({ operation: "search", status: 429, retryAfter: 30 })
     ],
     [
-      "The search got a response that is not valid HTTP, or whose headers are too large (HPE_HEADER_OVERFLOW). " +
-      "Check the base URL and your proxy.",
+      "The search got a response that is not valid HTTP, has headers that are too large, or can't be decompressed " +
+      "(HPE_HEADER_OVERFLOW). Check the base URL and your proxy.",
       new TransportError({ operation: "search", reason: "Connection", code: "HPE_HEADER_OVERFLOW" })
     ],
     [

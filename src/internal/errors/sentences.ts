@@ -38,7 +38,7 @@ const transportTexts: Readonly<Record<TransportError["reason"] | "Broken", Text>
   Aborted: ["was cut off before the response was complete", "Try again."],
   Closed: ["failed because the client is closed", "Create a new client."],
   Broken: [
-    "got a response that is not valid HTTP, or whose headers are too large",
+    "got a response that is not valid HTTP, has headers that are too large, or can't be decompressed",
     "Check the base URL and your proxy."
   ],
   Connection: [
