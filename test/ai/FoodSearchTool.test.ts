@@ -6,6 +6,7 @@ import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { vi } from "vitest"
 import { messageForModel } from "../../src/internal/ai/messageForModel.js"
 import { thrownBy } from "../promise/outcomes.js"
+import { simulatedClient } from "../promise/simulatedClient.js"
 import { test } from "../support/doubles/arranged.js"
 
 const payload = { results: [{ name: "oats", kcal: 380 }] }
@@ -75,6 +76,16 @@ it("FoodSearchTool: a failed search rejects with a ToolError that explains the f
   const error = await failing(serverError).execute({ term: "oats" }).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(FoodSearchTool.ToolError)
   expect(error).toMatchObject({ _tag: "ToolError", message: messageForModel(serverError), cause: serverError })
+})
+
+it("FoodSearchTool: a failed search of the promise client is explained without a hint at the redacted body", async () => {
+  await using simulated = simulatedClient()
+  await simulated.run(({ provoke }) => provoke("search", "bad-request"))
+  const error = await FoodSearchTool.make(simulated.advisor).execute({ term: "oats" }).catch((error: unknown) => error)
+  expect(error).toMatchObject({
+    message: expect.not.stringContaining("redacted"),
+    cause: { _tag: "BadRequest", body: expect.anything(), message: expect.stringContaining("redacted") }
+  })
 })
 
 it("FoodSearchTool: a payload that can't be shortened rejects with ToolError", async () => {

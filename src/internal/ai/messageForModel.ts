@@ -7,6 +7,7 @@ import {
 } from "../../NutritionAdvisorError.js"
 import { forbiddenReasons } from "../errors/forbidden.js"
 import { ownError } from "../errors/ownError.js"
+import { sentenceOf } from "../errors/sentences.js"
 import { namesWithVariable, variableOf } from "../options/environment.js"
 import { sharedClientDeclarations } from "../settings/sharing.js"
 
@@ -26,9 +27,12 @@ const optionName = new RegExp(`\\b(${optionNames.join("|")})\\b`, "g")
 /** Replaces the names of options with the environment variables, because the person who set up the tool knows those. */
 const optionsAsVariables = (text: string): string => text.replace(optionName, variableOf)
 
-/** Leaves out what the message says about redacted fields, because a model can't read them. */
+/**
+ * Leaves out what the message says about redacted fields, because a model can't read them. The error's own `message` can't be used: the
+ * errors of the promise client have one that already has these hints.
+ */
 const messageWithoutHints = (error: NutritionAdvisorError): string =>
-  Object.assign(ownError(error), { body: undefined, issue: undefined }).message
+  sentenceOf(Object.assign(ownError(error), { body: undefined, issue: undefined }))
 
 /** Leaves out the parentheses with the variable, which replaces the field itself. */
 const messageWithVariable = (error: ConfigurationError): string =>
