@@ -46,7 +46,7 @@ export const declarations = {
     isRequired: true,
     parse: (duration, field) => {
       const timeToLive = toMillis(duration)
-      return checkValue(timeToLive, field, [timeToLive > 0, "must be a duration above zero"])
+      return checkValue(timeToLive, field, [timeToLive > 0, "must be a duration above zero, such as \"10 minutes\""])
     }
   },
   capacity: { default: 1_000, parse: parseCount }

@@ -101,7 +101,7 @@ const refusals: ReadonlyArray<Refusal> = [
   ]),
   refused("rejectedStatuses", /400 to 499/, [200, 399, 500, 403.5, Number.NaN].map((status) => [status])),
   refused("tokenTimeout", /duration/, [0, -1, Infinity, Number.NaN, 2 ** 31]),
-  refused("requestTimeout", /duration/, ["25 days"]),
+  refused("requestTimeout", /duration.* such as "10 seconds"/, ["25 days"]),
   refused("maxResponseBytes", /whole number/, [0, -1, 0.5, Number.NaN]),
   ["lease", /at least tokenTimeout \+ 2 x cacheTimeout/, [
     { lease: 11_999 },

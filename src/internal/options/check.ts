@@ -24,7 +24,7 @@ export const toMillis = (value: Duration.DurationInput): number =>
 /** Parses a duration into milliseconds. It must be short enough for a timer. */
 export const parseMillis = (value: Duration.DurationInput, field: string): Checked<number> => {
   const millis = toMillis(value)
-  const rule = "must be a duration above zero and below 2^31 milliseconds (24.8 days)"
+  const rule = "must be a duration above zero and below 2^31 milliseconds (24.8 days), such as \"10 seconds\""
   return checkValue(millis, field, [millis > 0 && millis < 2 ** 31, rule])
 }
 
