@@ -93,6 +93,11 @@ describe("error message", () => {
       new TransportError({ operation: "search", reason: "Connection", code: "HPE_HEADER_OVERFLOW" })
     ],
     [
+      "The search timed out. Check for a firewall or proxy that drops the connection, or raise the call's timeout, " +
+      "tokenTimeout or requestTimeout.",
+      new TransportError({ operation: "search", reason: "Timeout" })
+    ],
+    [
       "The search got JSON that doesn't match the schema (status 200). Check the schema. " +
       "The error's issue field describes the mismatch, redacted.",
       new UnexpectedResponse({ operation: "search", status: 200, reason: "Schema", issue })

@@ -33,7 +33,7 @@ type Text = readonly [what: string, advice: string]
 const transportTexts: Readonly<Record<TransportError["reason"] | "Broken", Text>> = {
   Timeout: [
     "timed out",
-    "Check for a firewall or proxy that drops the connection, or raise tokenTimeout or requestTimeout."
+    "Check for a firewall or proxy that drops the connection, or raise the call's timeout, tokenTimeout or requestTimeout."
   ],
   Aborted: ["was cut off before the response was complete", "Try again."],
   Closed: ["failed because the client is closed", "Create a new client."],
