@@ -263,7 +263,10 @@ export const fleet = async ({ isQuick, log, out, root }) => {
     format: "esm",
     platform: "node",
     packages: "external",
-    alias: { "effect-nutrition-advisor": join(root, "src/index.ts") }
+    alias: {
+      "effect-nutrition-advisor": join(root, "src/index.ts"),
+      "effect-nutrition-advisor/testing": join(root, "src/testing/index.ts")
+    }
   })
   const { costsOf } = await import(pathToFileURL(outfile).href)
   const rows = []

@@ -4,8 +4,8 @@ import { Cause, Effect, Exit, Fiber, Layer, Random, Schema, TestClock } from "ef
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
 import { counterChanges } from "../support/doubles/metrics.js"
+import { AdvisorWorld, outcomeOf } from "../support/model/AdvisorWorld.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
-import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
 const { BadRequest, ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
 

@@ -5,8 +5,8 @@ import { NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { runs } from "../support/doubles/runs.js"
 import { seeded } from "../support/doubles/runtime.js"
+import { AdvisorWorld } from "../support/model/AdvisorWorld.js"
 import { SteppedScheduler } from "../support/model/SteppedScheduler.js"
-import { AdvisorWorld } from "./AdvisorWorld.js"
 import { histories, type History, leaves, play } from "./histories.js"
 
 /** How a request ends, and after how many milliseconds. */

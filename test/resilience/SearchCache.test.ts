@@ -6,8 +6,8 @@ import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
 import { logged } from "../support/doubles/logs.js"
 import { counterChanges } from "../support/doubles/metrics.js"
+import { AdvisorWorld, outcomeOf } from "../support/model/AdvisorWorld.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
-import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
 const { ServerError, TransportError } = NutritionAdvisorError
 

@@ -5,8 +5,8 @@ import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import * as SendGate from "../../src/internal/request/sendGate.js"
 import { test } from "../support/doubles/arranged.js"
 import { counterChanges } from "../support/doubles/metrics.js"
+import { AdvisorWorld, outcomeOf } from "../support/model/AdvisorWorld.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
-import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
 const { BadRequest, ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
 

@@ -1,6 +1,6 @@
 /** Histories of callers that search and leave while time passes, for models of the layers that wrap the client. */
 import { FastCheck, type Fiber } from "effect"
-import type { AdvisorWorld } from "./AdvisorWorld.js"
+import type { AdvisorWorld } from "../support/model/AdvisorWorld.js"
 
 type Between =
   | { readonly _tag: "Leave"; readonly nth: number }

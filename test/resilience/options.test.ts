@@ -4,8 +4,8 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
+import { AdvisorWorld, outcomeOf } from "../support/model/AdvisorWorld.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
-import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
 type Wrapper = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
 

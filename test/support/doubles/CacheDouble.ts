@@ -1,5 +1,5 @@
 /** A SharedTokenCache in memory that records its calls, and lets tests change how they behave. */
-import { Context, type Duration, Effect, Layer, Scope } from "effect"
+import { Clock, Context, Effect, Layer, Scope } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import * as PlainCrypto from "./PlainCrypto.js"
 import * as Time from "./Time.js"
@@ -9,7 +9,7 @@ type Operation = keyof SharedTokenCache.Service
 type CacheEffect<A> = Effect.Effect<A, SharedTokenCache.SharedTokenCacheError>
 
 /** How a call to the cache behaves: it may replace the call, or do something before it. */
-type Behavior = <A>(call: CacheEffect<A>) => CacheEffect<A>
+export type Behavior = <A>(call: CacheEffect<A>) => CacheEffect<A>
 
 const unavailable = new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code: "ECONNREFUSED" })
 
@@ -21,17 +21,28 @@ export const hangs: Behavior = () => Effect.never
 
 export const hangsUninterruptibly: Behavior = () => Effect.uninterruptible(Effect.never)
 
-export const takes = (duration: Duration.DurationInput): Behavior => (call) => Effect.delay(call, duration)
+/** Half of the milliseconds pass before the cache gets the call, and half before its response arrives. */
+export const takes = (millis: number): Behavior => (call) =>
+  Effect.zipLeft(Effect.delay(call, millis / 2), Effect.sleep(millis / 2))
 
-const make = Effect.gen(function*() {
-  const cache = yield* Effect.provide(SharedTokenCache.SharedTokenCache, Layer.fresh(SharedTokenCache.layerMemory))
-  const calls: Array<{ operation: Operation; name: string; args: ReadonlyArray<unknown> }> = []
+interface Call {
+  readonly operation: Operation
+  readonly name: string
+  readonly args: ReadonlyArray<unknown>
+  /** Epoch milliseconds. */
+  readonly at: number
+}
+
+/** A double in front of a cache. */
+export const make = Effect.gen(function*() {
+  const cache = yield* SharedTokenCache.SharedTokenCache
+  const calls: Array<Call> = []
   const next = new Map<Operation, Behavior>()
   const always = new Map<Operation, Behavior | undefined>()
 
   const called = <A>(operation: Operation, [name, ...args]: [string, ...Array<unknown>], effect: CacheEffect<A>) =>
-    Effect.suspend(() => {
-      calls.push({ operation, name, args })
+    Effect.flatMap(Clock.currentTimeMillis, (at) => {
+      calls.push({ operation, name, args, at })
       const behavior = next.get(operation) ?? always.get(operation)
       next.delete(operation)
       return behavior === undefined ? effect : behavior(effect)
@@ -58,17 +69,16 @@ const make = Effect.gen(function*() {
   }
 })
 
-export class CacheDouble extends Context.Tag("test/support/doubles/CacheDouble")<
-  CacheDouble,
-  Effect.Effect.Success<typeof make>
->() {}
+export type Double = Effect.Effect.Success<typeof make>
+
+export class CacheDouble extends Context.Tag("test/support/doubles/CacheDouble")<CacheDouble, Double>() {}
 
 export const layer: Layer.Layer<CacheDouble | SharedTokenCache.SharedTokenCache> = Layer.effectContext(
   Effect.map(
     make,
     (service) => Context.make(CacheDouble, service).pipe(Context.add(SharedTokenCache.SharedTokenCache, service.double))
   )
-)
+).pipe(Layer.provide(Layer.fresh(SharedTokenCache.layerMemory)))
 
 /** Advances the clock until the effect ends. */
 export const settle = Time.runToEnd("50 millis")

@@ -1,16 +1,20 @@
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { type Clock, Effect, Exit, Fiber, Scope } from "effect"
 import { FiberCount, seeded } from "../doubles/runtime.js"
 import type { SteppedScheduler } from "./SteppedScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
-/** Runs effects in virtual time, with random numbers from a seed. It counts their fibers. */
+/** Runs effects in virtual time, with random numbers from a seed. It counts their fibers. Several can share their time and scheduler. */
 export class VirtualRuntime {
-  readonly time = new VirtualTime()
   private readonly scope = Effect.runSync(Scope.make())
   private readonly count = new FiberCount()
   private readonly random: ReturnType<typeof seeded>["service"]
 
-  constructor(seed: string, private readonly scheduler: SteppedScheduler) {
+  constructor(
+    seed: string,
+    private readonly scheduler: SteppedScheduler,
+    readonly time = new VirtualTime(),
+    private readonly clock: Clock.Clock = time.clock
+  ) {
     this.random = seeded(seed).service
   }
 
@@ -32,7 +36,7 @@ export class VirtualRuntime {
       effect.pipe(
         this.count.counted,
         Effect.withRandom(this.random),
-        Effect.withClock(this.time.clock)
+        Effect.withClock(this.clock)
       ),
       { scheduler: this.scheduler }
     )

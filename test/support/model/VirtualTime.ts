@@ -8,7 +8,7 @@ interface Timer {
   fire: (() => void) | undefined
 }
 
-const epoch = 1_800_000_000_000
+export const epoch = 1_800_000_000_000
 
 /** A clock with timers. Only `pass` moves it. TestClock needs some real milliseconds for each step, which is too slow for 60,000 steps. */
 export class VirtualTime {

@@ -1,4 +1,4 @@
-/** Replicas on a real Redis cost what the simulation in test/shared/fleet says. */
+/** Replicas on a real Redis cost what the simulation in test/shared/fleet.test.ts says. */
 import { expect } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
