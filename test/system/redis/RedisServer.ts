@@ -72,4 +72,19 @@ export const make = (settings: ReadonlyArray<string> = []) =>
     }
   })
 
+/** A cluster of one node. It rejects commands whose keys are in different slots, as any cluster does. */
+export const makeCluster = Effect.gen(function*() {
+  const bus = yield* freePort
+  const node = yield* make([
+    "--cluster-enabled",
+    "yes",
+    "--cluster-port",
+    String(bus),
+    "--cluster-announce-ip",
+    "127.0.0.1"
+  ])
+  yield* node.command("CLUSTER", "ADDSLOTSRANGE", 0, 16_383)
+  return node
+})
+
 export type RedisServer = Effect.Effect.Success<ReturnType<typeof make>>

@@ -5,7 +5,6 @@ import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Cluster, Redis, type RedisOptions } from "ioredis"
 import { programsOf } from "../../support/documents/blocks.js"
 import { makeImporter } from "../../support/documents/importBlock.js"
-import * as RedisCluster from "./RedisCluster.js"
 import * as RedisServer from "./RedisServer.js"
 import { exchanges, replica, revocationCost, searchAll, withSimulator } from "./replicas.js"
 import * as TcpProxy from "./TcpProxy.js"
@@ -22,11 +21,11 @@ const documented: Effect.Effect<RedisOptions> = Effect.promise(async () => {
 RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings of docs/sharing.md", () => {
   withSimulator("five replicas that search on startup cost one exchange over a Cluster", function*({ setLatency }) {
     const redisOptions = yield* documented
-    const nodes = (yield* RedisCluster.make).map(({ port }) => ({ host: "127.0.0.1", port }))
-    const client = RedisServer.opened(() => new Cluster(nodes, { redisOptions }))
+    const { port } = yield* RedisServer.makeCluster
+    const client = RedisServer.opened(() => new Cluster([{ host: "127.0.0.1", port }], { redisOptions }))
     yield* setLatency("token", "200 millis")
     const clients = yield* Effect.replicateEffect(client, 5)
-    // A busy machine may take longer than the default timeout to connect to all nodes.
+    // A busy machine may take longer than the default timeout to connect.
     const patient = { cacheTimeout: "20 seconds", lease: "1 minute" } as const
     const replicas = yield* Effect.forEach(
       clients,
