@@ -6,7 +6,7 @@ import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
 import { token } from "../support/doubles/IssuerDouble.js"
 import { rows as searchOptions } from "../support/tables/searchOptions.js"
-import { namedRoutes } from "../support/tables/tokenRoutes.js"
+import { namedTokenRoutes } from "../support/tables/tokenRoutes.js"
 
 const items = read("CHANGELOG.md").split(/^- /m)
 
@@ -24,7 +24,7 @@ it.each<readonly [what: string, subject: string, names: ReadonlyArray<string>]>(
   ["field of the status", "status", Object.keys(tokenStatusOf(Option.none(), Option.none()))],
   ["error", "error", NutritionAdvisorError.errors.map(({ _tag }) => _tag)],
   ["reason of Forbidden", "Forbidden", NutritionAdvisorError.ForbiddenReason.literals],
-  ["token route", "token route", namedRoutes.map(({ name }) => name)],
+  ["token route", "token route", namedTokenRoutes.map(({ name }) => name)],
   ["metric", "metric", metrics]
 ])("CHANGELOG.md: each %s is in an item that contains \"%s\"", (_, subject, names) => {
   const about = items.filter((item) => item.includes(subject))

@@ -9,7 +9,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
 import { arranged, arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
-import { exchangeOf, namedRoutes, routesWithKeyInPath } from "../support/tables/tokenRoutes.js"
+import { exchangeOf, namedTokenRoutes, routesWithKeyInPath } from "../support/tables/tokenRoutes.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"
@@ -139,7 +139,7 @@ const places = [
 describe.each(places)("Simulator %s", (_, simulated) => {
   const live = arrangedLive(Simulator.Simulator, simulated())
 
-  live.each(namedRoutes)(
+  live.each(namedTokenRoutes)(
     "simulator: an exchange over $name decodes the key once and gets a token response",
     function*(route) {
       const { body, headers, path } = exchangeOf(route, "a/b c%25")

@@ -14,7 +14,7 @@ const exchangeEnds = namedTokenRoutes().map(({ path }) => {
 /** Checks for a request with a token, which isn't an exchange. */
 const isData = ({ headers, operation }: Unmasked) => operation !== "token" && Headers.has(headers, "authorization")
 
-/** Checks for a request that may be an exchange at an unknown path, with its key as the last segment: it has neither a token nor a body. */
+/** Checks for a request that may be an exchange at an unknown path, whose last segment may be the key: it has neither a token nor a body. */
 const mayEndWithKey = (request: Unmasked) =>
   request.method === "POST" && request.body.length === 0 && request.operation === "request" && !isData(request)
 

@@ -6,7 +6,7 @@ import type { Simulator } from "effect-nutrition-advisor/testing"
 import { optionalTextFields } from "../../../src/internal/token/formats.js"
 import { forbiddenCalls, responseOf } from "../tables/forbiddenCalls.js"
 import * as SearchOptionRows from "../tables/searchOptions.js"
-import { namedRoutes } from "../tables/tokenRoutes.js"
+import { namedTokenRoutes } from "../tables/tokenRoutes.js"
 import * as Replies from "./replies.js"
 import * as Secrets from "./secrets.js"
 import type { Services } from "./sinks.js"
@@ -52,7 +52,7 @@ const responses: ReadonlyArray<readonly [title: string, reply: Replies.Reply, en
 const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, end]) => {
   const followed = end.endsWith("Redirect") ? { end, clientName: "fetch" } : { end }
   return [
-    ...namedRoutes.map(({ name }) => ({
+    ...namedTokenRoutes.map(({ name }) => ({
       title: `a token call at the route ${name} that gets ${title}`,
       token: reply,
       options: { tokenRoute: name },
@@ -71,7 +71,7 @@ const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(SearchOptionRows.
 }))
 
 const withResponse: ReadonlyArray<Outcome> = [
-  ...namedRoutes.map(({ name }) => ({
+  ...namedTokenRoutes.map(({ name }) => ({
     title: `a search with a token from the route ${name}`,
     options: { tokenRoute: name },
     end: "Success"

@@ -21,7 +21,7 @@ import {
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import type { Received } from "../doubles/Wire.js"
 import { markedPlaces } from "../tables/searchOptions.js"
-import { exchangeOf, isExchange, namedRoutes, type TokenRoute } from "../tables/tokenRoutes.js"
+import { exchangeOf, isExchange, type NamedTokenRoute, namedTokenRoutes } from "../tables/tokenRoutes.js"
 import { json, rendered } from "./rendering.js"
 import * as Secrets from "./secrets.js"
 
@@ -133,12 +133,12 @@ const printServices = (record: RecordOutput, printed: ReadonlyArray<unknown>) =>
 
 /** The request with `{key}` instead of the license key, if it is what an exchange sends. */
 const withoutKey = (request: Received): Received => {
-  const isSent = (route: TokenRoute) => {
+  const isSent = (route: NamedTokenRoute) => {
     const { headers, ...parts } = exchangeOf(route, Secrets.key)
     return request.path === parts.path && request.body === parts.body &&
       Record.every(headers, (value, name) => request.headers[name] === value)
   }
-  const { body, headers, path } = namedRoutes.find(isSent) ?? request
+  const { body, headers, path } = namedTokenRoutes.find(isSent) ?? request
   return { ...request, path, body, headers: { ...request.headers, ...headers } }
 }
 

@@ -24,14 +24,14 @@ const exchanges: Readonly<Record<Name, Exchange>> = {
   "unified": { path: "/v2/token-cache/unified/oauth/token/{key}" }
 }
 
-export const namedRoutes = (Object.keys(exchanges) as ReadonlyArray<Name>).map((name) => {
+export const namedTokenRoutes = (Object.keys(exchanges) as ReadonlyArray<Name>).map((name) => {
   const { body = "", headers = {}, path } = exchanges[name]
   return { name, path, body, headers }
 })
 
-export type TokenRoute = (typeof namedRoutes)[number]
+export type NamedTokenRoute = (typeof namedTokenRoutes)[number]
 
-export const routesWithKeyInPath = namedRoutes.filter(({ path }) => path.includes("{key}"))
+export const routesWithKeyInPath = namedTokenRoutes.filter(({ path }) => path.includes("{key}"))
 
 /** The text of a string in JSON, without its quotes. */
 const jsonEncoded = (text: string) => JSON.stringify(text).slice(1, -1)
@@ -47,7 +47,7 @@ export const exchangeOf = ({ body, headers, path }: Required<Exchange>, key: str
   }
 }
 
-const headersOfRoutes = namedRoutes.flatMap(({ headers }) => Object.entries(headers))
+const headersOfRoutes = namedTokenRoutes.flatMap(({ headers }) => Object.entries(headers))
 
 /** The headers of an exchange that differ between the routes. */
 export const namesOfHeaders = ["content-type", ...headersOfRoutes.map(([name]) => name)]
@@ -55,7 +55,7 @@ export const namesOfHeaders = ["content-type", ...headersOfRoutes.map(([name]) =
 /** The headers that contain the license key, at some route. */
 export const headersWithKey = headersOfRoutes.flatMap(([name, value]) => value.includes("{key}") ? [name] : [])
 
-const exchangePaths = namedRoutes.map(({ path }) => new RegExp(`${path.replace("{key}", "[^/]+")}$`))
+const exchangePaths = namedTokenRoutes.map(({ path }) => new RegExp(`${path.replace("{key}", "[^/]+")}$`))
 
 /** Checks for the URL or the path of an exchange, below any base URL. */
 export const isExchange = (url: string): boolean => exchangePaths.some((pattern) => pattern.test(url))
