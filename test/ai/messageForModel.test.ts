@@ -91,6 +91,17 @@ it.each([
   expect(messageForModel(error)).toMatch(new RegExp(` ${advice}$`))
 })
 
+it("tool error message: it is the message that a subclass or a program has set", () => {
+  class Outage extends ServerError {
+    override get message() {
+      return "The kitchen is closed."
+    }
+  }
+  const changed = Object.assign(new ServerError({ operation: "search", status: 503 }), { message: "Out of oats." })
+  expect(messageForModel(new Outage({ operation: "search", status: 503 }))).toMatch(/^The kitchen is closed\. /)
+  expect(messageForModel(changed)).toMatch(/^Out of oats\. /)
+})
+
 it("tool error message: it names the variable of an invalid setting once", () => {
   const rule = "must start with https:// (http is allowed only to this machine or with allowInsecureHttp)"
   for (const variable of [undefined, "NUTRITION_ADVISOR_BASE_URL"]) {

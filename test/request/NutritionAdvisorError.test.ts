@@ -93,9 +93,13 @@ describe("error message", () => {
       new TransportError({ operation: "search", reason: "Connection", code: "HPE_HEADER_OVERFLOW" })
     ],
     [
-      "The search timed out. Check for a firewall or proxy that drops the connection, or raise the call's timeout, " +
-      "tokenTimeout or requestTimeout.",
+      "The search timed out. Check for a firewall or proxy that drops the connection, or raise requestTimeout or " +
+      "the call's timeout.",
       new TransportError({ operation: "search", reason: "Timeout" })
+    ],
+    [
+      "The token exchange timed out. Check for a firewall or proxy that drops the connection, or raise tokenTimeout.",
+      new TransportError({ operation: "token", reason: "Timeout" })
     ],
     [
       "The search got JSON that doesn't match the schema (status 200). Check the schema. " +

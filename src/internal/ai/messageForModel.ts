@@ -6,8 +6,7 @@ import {
   type NutritionAdvisorError
 } from "../../NutritionAdvisorError.js"
 import { forbiddenReasons } from "../errors/forbidden.js"
-import { ownError } from "../errors/ownError.js"
-import { sentenceOf } from "../errors/sentences.js"
+import { hints } from "../errors/sentences.js"
 import { namesWithVariable, variableOf } from "../options/environment.js"
 import { sharedClientDeclarations } from "../settings/sharing.js"
 
@@ -27,12 +26,9 @@ const optionName = new RegExp(`\\b(${optionNames.join("|")})\\b`, "g")
 /** Replaces the names of options with the environment variables, because the person who set up the tool knows those. */
 const optionsAsVariables = (text: string): string => text.replace(optionName, variableOf)
 
-/**
- * Leaves out what the message says about redacted fields, because a model can't read them. The error's own `message` can't be used: the
- * errors of the promise client have one that already has these hints.
- */
-const messageWithoutHints = (error: NutritionAdvisorError): string =>
-  sentenceOf(Object.assign(ownError(error), { body: undefined, issue: undefined }))
+/** Leaves out what the message says about redacted fields, because a model can't read them. */
+const messageWithoutHints = ({ message }: NutritionAdvisorError): string =>
+  Object.values(hints).reduce((text, hint) => text.replace(hint, ""), message)
 
 /** Leaves out the parentheses with the variable, which replaces the field itself. */
 const messageWithVariable = (error: ConfigurationError): string =>

@@ -18,23 +18,26 @@ const retryText = (retryAfter: number | undefined) =>
 
 const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
-/** Points to the body of a response, in which the service may name the cause. */
-const hintAtBody = (body: unknown) =>
-  body === undefined ? "" : " The error's body field contains the response body, redacted."
+/** Sentences that point to redacted fields: to the body of a response, in which the service may name the cause, and to the issue. */
+export const hints = {
+  body: " The error's body field contains the response body, redacted.",
+  issue: " The error's issue field describes the mismatch, redacted."
+}
 
-const hintAtIssue = (issue: unknown) =>
-  issue === undefined ? "" : " The error's issue field describes the mismatch, redacted."
+const hintAtBody = (body: unknown) => body === undefined ? "" : hints.body
+
+const hintAtIssue = (issue: unknown) => issue === undefined ? "" : hints.issue
 
 const requestAdvice = "Correct the request. If every request is rejected, check serviceId."
 
 /** What happened, and what to do. */
 type Text = readonly [what: string, advice: string]
 
-const transportTexts: Readonly<Record<TransportError["reason"] | "Broken", Text>> = {
-  Timeout: [
-    "timed out",
-    "Check for a firewall or proxy that drops the connection, or raise the call's timeout, tokenTimeout or requestTimeout."
-  ],
+const droppedAdvice = "Check for a firewall or proxy that drops the connection, or raise"
+
+const transportTexts: Readonly<Record<TransportError["reason"] | "TokenTimeout" | "Broken", Text>> = {
+  Timeout: ["timed out", `${droppedAdvice} requestTimeout or the call's timeout.`],
+  TokenTimeout: ["timed out", `${droppedAdvice} tokenTimeout.`],
   Aborted: ["was cut off before the response was complete", "Try again."],
   Closed: ["failed because the client is closed", "Create a new client."],
   Broken: [
@@ -84,8 +87,9 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
     return `${callOf(error)} ${what}. ${retryText(error.retryAfter)}`
   },
   TransportError: (error) => {
-    const { code, reason } = error
-    const [what, advice] = transportTexts[isBroken(code) ? "Broken" : reason]
+    const { code, operation, reason } = error
+    const ownReason = operation === "token" && reason === "Timeout" ? "TokenTimeout" : reason
+    const [what, advice] = transportTexts[isBroken(code) ? "Broken" : ownReason]
     return `${callOf(error)} ${what}${inParentheses(code)}. ${adviceOf(code) ?? advice}`
   },
   UnexpectedResponse: (error) => {
