@@ -3,7 +3,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { BadRequest, type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
-import { badPort, reasonOf, undecodable } from "../errors/transportCodes.js"
+import { badPort, decompressionCode, reasonOf } from "../errors/transportCodes.js"
 import { closed, timedOut } from "../errors/transportErrors.js"
 import {
   type Abort,
@@ -59,7 +59,7 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
 
 /** Returns the code of an error. Two errors have none: that of fetch for a blocked port, and that of undici 7 for invalid HTTP. */
 const codeOf = ({ code, message, name }: ErrorFields) => {
-  if (typeof code === "string" && (knownCode.test(code) || undecodable.test(code))) return code
+  if (typeof code === "string" && (knownCode.test(code) || decompressionCode.test(code))) return code
   if (name === "HTTPParserError") return "HPE_INVALID"
   return message === "bad port" ? badPort : undefined
 }
