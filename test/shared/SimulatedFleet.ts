@@ -164,7 +164,7 @@ export class SimulatedFleet {
     return this.now(this.simulator.counters).exchanges
   }
 
-  /** When the exchanges among the last requests started. */
+  /** The start times of the exchanges among the simulator's last 1,000 requests, in milliseconds. */
   get exchangeStarts() {
     const requests = this.now(this.simulator.requests)
     return requests.filter(({ operation }) => operation === "token").map(({ at }) => at - epoch)

@@ -20,7 +20,7 @@ interface Open {
   readonly respond: () => void
 }
 
-/** A service whose routes can stop responding. Each token is another one. */
+/** A service whose routes can stop responding. Each exchange returns a new token. */
 const serve = Effect.gen(function*() {
   const silent = new Set<Route>()
   const open = new Set<Open>()
@@ -91,7 +91,13 @@ class Run {
 
   constructor({ at, client, service: { origin } }: Case) {
     this.scheduler = new WatchingScheduler(1 + (at * 7) % 60, seeded(String(at)).next)
-    const layer = NutritionAdvisor.layer({ baseUrl: origin, licenseKey: Redacted.make("test-key") })
+    const layer = NutritionAdvisor.layer({
+      baseUrl: origin,
+      licenseKey: Redacted.make("test-key"),
+      // Longer than `until`, so that no timeout ends a call that closing forgot.
+      tokenTimeout: "5 minutes",
+      requestTimeout: "5 minutes"
+    })
     const built = Layer.buildWithScope(Layer.provide(layer, client.layer), this.scope)
     this.built = Effect.runSync(Effect.cached(Effect.orDie(built)))
   }
@@ -124,8 +130,8 @@ class Run {
 }
 
 /**
- * Two callers make the same call, and one of them is ended before one of its operations, or while it waits if it takes fewer. Returns what
- * was wrong, and how many operations it took.
+ * Two callers make the same call. One of them is ended before its operation number `at` or, if it takes fewer, while it waits for a response.
+ * Returns what was wrong, and how many operations it took.
  */
 const play = async (played: Case) => {
   const { at, call, ending, service, silent } = played
@@ -135,7 +141,11 @@ const play = async (played: Case) => {
   if (silent !== "none") service.silent.add(silent)
   const caller = run.start(call)
   const other = run.start(call)
-  const end = () => ending === "interrupt" ? caller.unsafeInterruptAsFork(caller.id()) : run.close()
+  let closing: AnyFiber | undefined
+  const end = () => {
+    if (ending === "interrupt") caller.unsafeInterruptAsFork(caller.id())
+    else closing = run.close()
+  }
   let operations = 0
   run.scheduler.watched = {
     fiber: caller,
@@ -155,6 +165,7 @@ const play = async (played: Case) => {
   else {
     await run.until("the other caller ends", () => isDone(other))
     run.expectEnd("the other caller", other, isTyped)
+    await run.until("the layer is closed", () => closing !== undefined && isDone(closing))
   }
   await run.until("no request is open", () => service.open.size === 0)
   service.silent.clear()

@@ -70,8 +70,8 @@ const makeScope = ({ cacheTimeout }: Sharing.SharingSettings) =>
   })
 
 /**
- * Creates an issuer whose `issue` ends without a timeout of its own: each step has one. It waits for another replica, makes up to three
- * calls to the cache, and exchanges the key.
+ * Creates an issuer. Its `issue` needs no timeout, because each step has one: it waits for other replicas until `lease` + `tokenTimeout` have
+ * passed, and then makes at most three calls to the cache and one exchange.
  */
 export const make = (
   issuer: Issuer,
