@@ -61,7 +61,7 @@ export const requestEnded = (
   if (millis !== undefined) observe(millis / 1000)
 }
 
-/** Starts all series at zero, as `counterByLabel` does. */
+/** Creates all series, by adding zero. A series that exists keeps its value. */
 export const createSeries = (): void => {
   rejections.createSeries()
   for (const operation of ["search", "request"] as const) {

@@ -35,7 +35,7 @@ export const histogram = <L extends Labels>(name: string, boundaries: ReadonlyAr
 
 export const gauge = (name: string, description: string) => update(MetricKey.gauge(fullName(name), { description }))
 
-/** A counter with one label. `createSeries` starts each value at zero. Without that, `rate()` of Prometheus would miss the first event. */
+/** A counter with one label. `createSeries` adds zero to each series: otherwise, `rate()` of Prometheus would miss the first event. */
 export const counterByLabel = <V extends string>(
   name: string,
   label: string,

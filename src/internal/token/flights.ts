@@ -43,7 +43,7 @@ const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, TokenEr
     Effect.suspend(() => flight.span === undefined ? Effect.void : Effect.linkSpanCurrent(flight.span))
   )
 
-/** Waits for what `ask` returned. */
+/** Waits for the token of the flight, or fails if `ask` returned a failure. */
 export const awaitToken = (asked: Exit.Exit<Flight, TokenError>): Effect.Effect<AccessToken.AccessToken, TokenError> =>
   Effect.mapError(Effect.flatMap(asked, arrival), ownError)
 

@@ -26,7 +26,7 @@ export const exchangeFailed = (reason: Reason, cause: Cause.Cause<TokenError>): 
 
 export const tokenExpires = (epochMillis: number): void => setExpiry(epochMillis / 1000)
 
-/** Starts all series at zero, as `counterByLabel` does. */
+/** Creates all series, by adding zero. A series that exists keeps its value. */
 export const createSeries = (): void => {
   for (const reason of reasons) {
     for (const outcome of outcomes) exchanges({ reason, outcome, error: "none" })(0)
