@@ -13,13 +13,14 @@ describe.each(namedTokenRoutes)("token route $name", ({ body, headers, name, pat
     expect(row).toContain(`"${name}"`)
   })
 
-  it("docs/SERVICE.md, section 4, has a table with its method, its path and its request body", () => {
+  it("docs/SERVICE.md, section 4, has a table with its method, path, request body and headers", () => {
     const tables = read("docs/SERVICE.md").split("\n\n").map((table) =>
       Object.fromEntries(Array.from(table.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm), ([, item, shape]) => [item, shape]))
     )
     const [table] = tables.filter(({ Path }) => Path === path)
     expect(table?.Method).toMatch(/^POST\b/)
     expect(table?.["Request body"] ?? "none").toMatch(body === "" ? /^none/ : body)
+    for (const header of Object.values(headers)) expect(table?.Headers).toContain(header)
   })
 
   it.each([
