@@ -80,6 +80,7 @@ const refusals: ReadonlyArray<Refusal> = [
   refusedKeys(/is JSON/, "{\"license-key\":\"k\"}", "{ \"key\": 1 }"),
   refusedKeys(/comment/, "demo-key # mine", "demo-key #", "\"demo-key\""),
   refusedKeys(/blank/, "", " ", "\t"),
+  refusedKeys(/typographic quotation mark/, "“key-1”", "key-1’", "«key-1»"),
   refusedKeys(/white space/, " key-1", "key-1 ", "key\n", "\u200bkey-1"),
   refusedKeys(/a URL path segment/, "a\u0000b", "a\r\nb", "\ud800", "key\udc00", ".", "..", "%2e", ".%2e"),
   refused("licenseKey", /must be a Redacted/, ["demo-key" as never]),
