@@ -140,7 +140,7 @@ export interface Client extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-const noLimits: CallLimits = {}
+const noOptions: FetchOptions = {}
 
 const status = Effect.flatMap(
   Effect.serviceOption(TokenProvider),
@@ -161,7 +161,7 @@ const clientOver = (buildServices: Calls.BuildServices): Client => {
     ) => Effect.Effect<A, unknown, NutritionAdvisor.NutritionAdvisor>
   ) =>
   (term: string, options?: CallOptions): Promise<A> => {
-    if (options === undefined) return run("search", noLimits, () => search(term))
+    if (!options) return run("search", noOptions, () => search(term))
     const { signal, timeout, ...others } = options
     return run("search", { signal, timeout }, () => search(term, others))
   }
@@ -169,8 +169,11 @@ const clientOver = (buildServices: Calls.BuildServices): Client => {
   return {
     search: searchWith(NutritionAdvisor.search),
     searchAs: (schema) => searchWith(NutritionAdvisor.searchAs(schema)),
-    fetch: (path, options = {}) => run("request", options, () => fetchPath(path, options)),
-    status: () => run("request", noLimits, () => status),
+    fetch: (path, options) => {
+      const given = options ?? noOptions
+      return run("request", given, () => fetchPath(path, given))
+    },
+    status: () => run("request", noOptions, () => status),
     close,
     [Symbol.asyncDispose]: close
   }

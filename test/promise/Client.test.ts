@@ -55,6 +55,16 @@ testLive.each<readonly [string, (fetch: typeof globalThis.fetch) => typeof globa
   yield* Effect.promise(advisor.close)
 })
 
+it("options of a call: null counts as none", async () => {
+  await using world = simulatedClient()
+  const { fetch, search, searchAs } = world.advisor
+  const payload = await search("oats", JSON.parse("null"))
+  expect(await searchAs(Schema.Unknown)("oats", JSON.parse("null"))).toEqual(payload)
+  expect(await (await fetch("/v2/products/napi/food/search/semantic?term=oats", JSON.parse("null"))).json()).toEqual(
+    payload
+  )
+})
+
 it("licenseKey: a function is called at each exchange, whether it returns a string, a Redacted or a promise", async () => {
   const keys = [key, Promise.resolve(key), Simulator.licenseKey, Promise.resolve(Simulator.licenseKey)]
   let calls = 0

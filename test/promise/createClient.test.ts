@@ -45,6 +45,11 @@ it("createClient: the stack of its ConfigurationError names the caller", () => {
   expect(error).toHaveProperty("stack", expect.stringMatching(/createClient[^]*thrownBy/))
 })
 
+it.each(["a key", null])("createClient: it throws a ConfigurationError if its options are %j", (options) => {
+  const error = thrownBy(() => Advisor.createClient(JSON.parse(JSON.stringify(options))))
+  expect(error).toMatchObject({ _tag: "ConfigurationError", field: "options" })
+})
+
 it("createClient: a misspelled option is reported instead of the missing setting", () => {
   const error = thrownBy(() => Advisor.createClient(untyped({ baseURL: Simulator.baseUrl, licenseKey: key })))
   expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseURL" })

@@ -40,6 +40,11 @@ test.each(Object.entries(rows))(
   cached
 )
 
+test("options of a search: null counts as none", function*({ search }) {
+  const payload = yield* search("oats")
+  expect(yield* search("oats", JSON.parse("null"))).toEqual(payload)
+}, cached)
+
 test("options of a search: all are sent together, also if serviceIdHeader is set", function*({ search }) {
   yield* respondAlways("search", { status: 200, body: { results: [] } })
   for (const options of [together(0), together(1)]) yield* search("oats", options)

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Scheduler from "effect/Scheduler"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { ConfigurationError } from "../../NutritionAdvisorError.js"
@@ -107,6 +108,7 @@ const sendThroughFetch = Effect.suspend(() =>
  */
 const checkedBuild = (options: ClientOptions) =>
   Effect.gen(function*() {
+    yield* check("options", [Predicate.isRecord(options), "must be an object, such as { licenseKey, baseUrl }"])
     const { cache, httpClient, logger, retry, sharedTokenCache, throttle, ...advisorOptions } = options
     yield* checkNames(advisorOptions, sharedTokenCache !== undefined)
     yield* checkIsLayer("httpClient", httpClient)

@@ -84,7 +84,7 @@ const readingWith = <Options>(read: (options: SearchOptions) => Options) =>
   options: SearchOptions | undefined,
   search: (options: Options | undefined) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
-  if (options === undefined) return search(undefined)
+  if (!options) return search(undefined)
   try {
     return search(read(options))
   } catch (defect) {
