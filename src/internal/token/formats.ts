@@ -50,7 +50,7 @@ const TokenResponse = Schema.Struct({
   expires_in: Seconds,
   token_type: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.pattern(/^bearer$/i)))),
   customer_id: Schema.optional(Schema.Unknown),
-  ...optionalTextFields
+  ...Record.map(optionalTextFields, () => Schema.optional(Schema.Unknown))
 })
 
 const decodeResponse = Schema.decodeUnknown(TokenResponse)
@@ -101,8 +101,12 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
     // The option `serviceId` may have replaced the identifier of the response, which is a secret all the same.
     const secrets = [key, response.access_token, id, ...Option.toArray(yield* Effect.option(responseId))]
 
-    /** Text of the service may be printed, so it must not repeat a secret. */
-    const repeatsNoSecret = (text: string) => !secrets.some(isRepeatedIn(text))
+    /**
+     * Text of the service may be printed, so it must not repeat a secret. Any value that isn't text is dropped: some services send a list
+     * of scopes, and no call depends on it.
+     */
+    const isPrintableText = (value: unknown): value is string =>
+      typeof value === "string" && !secrets.some(isRepeatedIn(value))
 
     return new AccessToken({
       value: response.access_token,
@@ -110,7 +114,7 @@ export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }:
       tokenType: "Bearer",
       receivedAt,
       expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), longestLife),
-      ...Record.map(optionalTextFields, (_, name) => Option.filter(response[name], repeatsNoSecret))
+      ...Record.map(optionalTextFields, (_, name) => Option.liftPredicate(response[name], isPrintableText))
     })
   })
 
