@@ -55,6 +55,22 @@ testLive("fetch: a web Request without a body can be passed as the options", fun
   expect(seen).toMatchObject([{ method: "GET", path: "/v2/diary" }])
 })
 
+testLive("fetch: a path that is not a string is rejected before anything is sent", function*() {
+  const [fetch, seen] = yield* overPort()
+  for (const path of [undefined, null, {}, new Request("http://gateway.example/diary")]) {
+    const error = yield* Effect.promise(() => rejection(fetch(path as never)))
+    expect(error).toMatchObject({ _tag: "BadRequest", detail: expect.stringContaining("fetch(request.url, request)") })
+  }
+  expect(seen).toEqual([])
+})
+
+testLive("fetch: a URL below the base URL can be passed in programs without types", function*() {
+  const [fetch, seen] = yield* overPort()
+  const { url } = yield* Effect.promise(() => fetch("/v2/diary"))
+  yield* Effect.promise(() => fetch(new URL(`${url}?day=1`) as never))
+  expect(seen).toMatchObject([{ path: "/v2/diary" }, { path: "/v2/diary", query: "day=1" }])
+})
+
 testLive("fetch: a Blob is sent with its type", function*() {
   const [fetch, seen] = yield* overPort()
   yield* Effect.promise(() => fetch("/v2/x", { method: "POST", body: new Blob(["a,b"], { type: "text/csv" }) }))

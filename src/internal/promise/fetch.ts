@@ -5,6 +5,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
 import { type Chunks, chunksOf } from "../http/chunks.js"
@@ -22,6 +23,12 @@ const headerPairs = (headers: NonNullable<RequestInit["headers"]>) =>
 
 /** The options of fetch that are used. A web Request has them, too, as getters of its prototype, so they are read by their names. */
 type Init = Pick<RequestInit, "body" | "headers" | "method">
+
+/** A program without types may pass a URL, which has an `href`, but also a web Request or undefined. */
+const checkPath = (path: unknown): Either.Either<void, BadRequest> =>
+  typeof path === "string" || Predicate.hasProperty(path, "href")
+    ? Either.void
+    : Either.left(notSent("its path is not a string; pass a web Request as fetch(request.url, request)"))
 
 /** Normalizes method and headers with a web Request. */
 const headOf = ({ headers = {}, method = "GET" }: Init): Either.Either<Request, BadRequest> =>
@@ -92,7 +99,7 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
  * and the caller may use the same objects for the next call.
  */
 export const fetchPath = (path: string, init: Init) => {
-  const head = headOf(init)
+  const head = Either.andThen(checkPath(path), () => headOf(init))
   const content = Upload.copyOf(init.body)
   const thrown: Array<unknown> = []
   return Effect.flatMap(
