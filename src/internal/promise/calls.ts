@@ -45,7 +45,7 @@ const limit = <A, R>(
   operation: DataOperation,
   timeout: CallLimits["timeout"]
 ): Effect.Effect<A, unknown, R> => {
-  if (timeout === undefined) return call
+  if (Predicate.isNullable(timeout)) return call
   if (!isDuration(timeout)) return new BadRequest({ operation, detail: "the timeout is not a duration" })
   return Effect.timeoutFail(call, { duration: timeout, onTimeout: () => timedOut(operation) })
 }
