@@ -1,12 +1,12 @@
 import { HttpClient, HttpClientResponse } from "@effect/platform"
-import { Clock, Effect, type Layer } from "effect"
+import { Clock, Effect } from "effect"
 import type { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 
 type Failure = NutritionAdvisorError.NutritionAdvisorError
 
 /** A search or request that reached the service below. */
-export interface Sending {
+interface Sending {
   /** The term, or method and URL. */
   readonly what: string
   readonly options: NutritionAdvisor.SearchOptions | undefined
@@ -16,13 +16,8 @@ export interface Sending {
   readonly index: number
 }
 
-export interface AdvisorDouble {
-  readonly layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor>
-  readonly sent: ReadonlyArray<Sending>
-}
-
 /** A service below that records its calls and responds with the given function; a request gets status 200. */
-export const make = (respond: (sending: Sending) => Effect.Effect<unknown, Failure>): AdvisorDouble => {
+export const make = (respond: (sending: Sending) => Effect.Effect<unknown, Failure>) => {
   const sent: Array<Sending> = []
 
   const send = (what: string, options?: NutritionAdvisor.SearchOptions) =>
@@ -48,6 +43,8 @@ export const make = (respond: (sending: Sending) => Effect.Effect<unknown, Failu
     })
   }
 }
+
+export type AdvisorDouble = ReturnType<typeof make>
 
 /** Gives the responses in turn, then the last one again and again. */
 export const responding = (...responses: ReadonlyArray<Effect.Effect<unknown, Failure>>) =>
