@@ -4,11 +4,12 @@ import { gzipSync } from "node:zlib"
 import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
-import { type NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
-import { advisorOver, type HttpClientLayer, type Options, optionsFor } from "../support/doubles/advisorOver.js"
+import { type NutritionAdvisor, type NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
+import { advisorOver, type HttpClientLayer } from "../support/doubles/advisorOver.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
+import { settings } from "../support/doubles/simulatedAdvisor.js"
 import { eventually, type Handler, replying, serveAdvisor, tokenBody } from "../support/doubles/Wire.js"
 import { type Client, clients, wrapped } from "../support/leaks/clients.js"
 
@@ -24,7 +25,7 @@ const ending = <A>(effect: Effect.Effect<A, NutritionAdvisorError.NutritionAdvis
 interface Call {
   readonly layer: HttpClientLayer
   readonly reply: Handler
-  readonly options?: Omit<Options, "baseUrl">
+  readonly options?: Partial<NutritionAdvisor.Options>
 }
 
 const searching = ({ layer, options, reply }: Call) =>
@@ -34,17 +35,11 @@ const searching = ({ layer, options, reply }: Call) =>
     return { call: ending(search("oats"), (value) => `found ${JSON.stringify(value)}`), service }
   })
 
-const issuerOver = (layer: HttpClientLayer, options: Options) =>
-  TokenIssuer.layer(optionsFor(options)).pipe(
-    Layer.provide(layer),
-    Layer.build,
-    Effect.map(Context.get(TokenIssuer.TokenIssuer))
-  )
-
 const issuing = ({ layer, options, reply }: Call) =>
   Effect.gen(function*() {
     const service = yield* serveAdvisor({ token: reply })
-    const { issue } = yield* issuerOver(layer, { baseUrl: service.origin, ...options })
+    const issuer = TokenIssuer.layer({ ...settings, baseUrl: service.origin, ...options })
+    const { issue } = Context.get(yield* Layer.build(Layer.provide(issuer, layer)), TokenIssuer.TokenIssuer)
     return { call: ending(issue(Issuer.missing), ({ value }) => `issued ${Redacted.value(value)}`), service }
   })
 
