@@ -1,5 +1,5 @@
 /** Histories of callers that search and leave while time passes, for models of the layers that wrap the client. */
-import { FastCheck, type Fiber } from "effect"
+import { Exit, FastCheck, type Fiber } from "effect"
 import type { AdvisorWorld } from "../support/model/AdvisorWorld.js"
 
 type Between =
@@ -37,34 +37,48 @@ export const histories = <Search extends Begin>(
   })
 }
 
-/** Plays a history, and returns the fibers of its callers and the number of callers that have left. */
+/**
+ * Plays a history until all time has passed, and closes the world. Adds to the violations if a caller gets no outcome, if a caller is
+ * interrupted that did not leave, and if a fiber or timer is left over.
+ */
 export const play = <Search extends Begin>(
   world: AdvisorWorld,
+  violations: Array<string>,
   steps: History<Search>["steps"],
   begin: (search: Search) => Fiber.RuntimeFiber<unknown, unknown>,
   afterStep = () => {}
 ) => {
-  const fibers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
-  let left = 0
+  const callers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
+  const left = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
 
-  const leave = (fiber: Fiber.RuntimeFiber<unknown, unknown>) => {
-    left += 1
-    world.interrupt(fiber)
+  const leave = (caller: Fiber.RuntimeFiber<unknown, unknown>) => {
+    left.add(caller)
+    world.interrupt(caller)
   }
 
   for (const step of steps) {
     if (step._tag === "Pass") {
       world.pass(step.millis)
     } else if (step._tag === "Search") {
-      const fiber = begin(step)
-      fibers.push(fiber)
-      if (step.leaves !== undefined) leave(fiber)
+      const caller = begin(step)
+      callers.push(caller)
+      if (step.leaves !== undefined) leave(caller)
     } else {
-      const waiting = fibers.filter((fiber) => fiber.unsafePoll() === null)
+      const waiting = callers.filter((caller) => caller.unsafePoll() === null)
       const leaving = waiting[step.nth % waiting.length]
       if (leaving !== undefined) leave(leaving)
     }
     afterStep()
   }
-  return { fibers, left }
+  world.pass(1_000_000)
+  for (const caller of callers) {
+    const exit = caller.unsafePoll()
+    if (exit === null) violations.push("a caller got no outcome")
+    else if (Exit.isInterrupted(exit) && !left.has(caller)) {
+      violations.push("a caller was interrupted that did not leave")
+    }
+  }
+  if (world.fibers > 0 || world.time.pendingTimers > 0) violations.push("a fiber or timer left over while open")
+  world.close()
+  if (world.fibers > 0 || world.time.pendingTimers > 0) violations.push("a fiber or timer left over")
 }
