@@ -1,15 +1,12 @@
 /** A program of this repository in a process of its own. */
-import { type ChildProcessWithoutNullStreams, spawn, type SpawnOptionsWithoutStdio } from "node:child_process"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { Effect, Schedule } from "effect"
 import { build } from "esbuild"
-
-export const repository = fileURLToPath(new URL("../..", import.meta.url))
 
 /** An empty folder, for the time of a scope. */
 export const folder = Effect.acquireRelease(
@@ -35,23 +32,9 @@ export const isMissing = (program: string, required: string) => {
 export type Settings = Readonly<Record<string, string>>
 
 /** The settings of whoever runs the tests are not passed on. */
-const environment: Settings = Object.fromEntries(
-  Object.entries(process.env).flatMap(([name, value]) =>
-    value === undefined || name.startsWith("NUTRITION_ADVISOR_") || name === "FORCE_COLOR" ? [] : [[name, value]]
-  )
+const environment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith("NUTRITION_ADVISOR_") && name !== "FORCE_COLOR")
 )
-
-export const commandOf = (
-  program: string,
-  args: ReadonlyArray<string> = [],
-  env: Settings = {},
-  node: ReadonlyArray<string> = []
-) => ({
-  command: process.execPath,
-  args: [...node, "--import", "tsx", program, ...args],
-  cwd: repository,
-  env: { ...environment, ...env }
-})
 
 /** Arguments of Node with which a program finds no package whose name begins so. */
 export const withoutPackage = (name: string) => {
@@ -64,17 +47,19 @@ export const withoutPackage = (name: string) => {
   return ["--import", `data:text/javascript,${encodeURIComponent(registration)}`]
 }
 
-const watched = (child: ChildProcessWithoutNullStreams) => {
-  const output = { stdout: "", stderr: "" }
-  child.stdout.on("data", (text) => output.stdout += text)
-  child.stderr.on("data", (text) => output.stderr += text)
-  const closed = once(child, "close").then(([code, signal]: Array<unknown>) => ({ code: code ?? signal, ...output }))
-  return { child, output, ended: Effect.promise(() => closed) }
-}
-
-const spawned = (command: string, args: ReadonlyArray<string>, options: SpawnOptionsWithoutStdio) =>
+const spawned = (command: string, args: ReadonlyArray<string>, env: Settings) =>
   Effect.acquireRelease(
-    Effect.sync(() => watched(spawn(command, args, options))),
+    Effect.sync(() => {
+      const child = spawn(command, args, { env: { ...environment, ...env } })
+      const output = { stdout: "", stderr: "" }
+      child.stdout.on("data", (text) => output.stdout += text)
+      child.stderr.on("data", (text) => output.stderr += text)
+      const closed = once(child, "close").then(([code, signal]: Array<unknown>) => ({
+        code: code ?? signal,
+        ...output
+      }))
+      return { child, output, ended: Effect.promise(() => closed) }
+    }),
     ({ child, ended }) =>
       Effect.suspend(() => {
         child.kill("SIGKILL")
@@ -91,13 +76,15 @@ const untilEnd = (process: ReturnType<typeof spawned>) =>
   }))
 
 /** A program that is killed at the end of the scope. Its standard input stays open. */
-export const started = (...given: Parameters<typeof commandOf>) => {
-  const { args, command, ...options } = commandOf(...given)
-  return spawned(command, args, options)
-}
+export const started = (
+  program: string,
+  args: ReadonlyArray<string> = [],
+  env: Settings = {},
+  node: ReadonlyArray<string> = []
+) => spawned(process.execPath, [...node, "--import", "tsx", program, ...args], env)
 
 /** A program that is a server, once it has printed its port. `stop` ends it as an operating system does. */
-export const serving = (...given: Parameters<typeof commandOf>) =>
+export const serving = (...given: Parameters<typeof started>) =>
   Effect.gen(function*() {
     const { child, ended, output } = yield* started(...given)
     const printed = Effect.sync(() => /(?:http:\/\/[^/\s]+:|"port":)(\d+)\D/.exec(output.stdout)?.[1])
@@ -111,11 +98,10 @@ export const serving = (...given: Parameters<typeof commandOf>) =>
   })
 
 /** Runs a program until it ends by itself, with nothing on its standard input. */
-export const run = (...given: Parameters<typeof commandOf>) => untilEnd(started(...given))
+export const run = (...given: Parameters<typeof started>) => untilEnd(started(...given))
 
 /** Runs any other command of the operating system. */
-export const runCommand = (command: string, args: ReadonlyArray<string>, env: Settings) =>
-  untilEnd(spawned(command, args, { cwd: repository, env: { ...environment, ...env } }))
+export const runCommand = (...given: Parameters<typeof spawned>) => untilEnd(spawned(...given))
 
 const banner =
   "import { createRequire as requireFrom } from \"node:module\"; const require = requireFrom(import.meta.url)"
@@ -130,7 +116,6 @@ export const bundle = (program: string, alias: Readonly<Record<string, string>> 
     yield* Effect.promise(() =>
       build({
         alias,
-        absWorkingDir: repository,
         banner: { js: banner },
         bundle: true,
         entryPoints: [program],

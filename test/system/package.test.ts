@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { build } from "esbuild"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { repository } from "./Program.js"
+import { repository } from "../support/documents/blocks.js"
 
 interface Manifest {
   readonly name: string

@@ -63,10 +63,8 @@ const callOf = (id: number, term: string) => message(id, "tools/call", { name: "
 describe("MCP program", () => {
   it("with --simulator, it serves an SDK client and marks all foods as simulated", async () => {
     const client = new Client({ name: "test", version: "1.0.0" })
-    const { args, command, cwd, env } = Program.commandOf(program, ["--simulator"])
-    await client.connect(
-      new StdioClientTransport({ args: [...args], command, cwd, env: { ...env }, stderr: "inherit" })
-    )
+    const args = ["--import", "tsx", program, "--simulator"]
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "inherit" }))
     const { tools: [tool] } = await client.listTools()
     const { content: [found] } = await client.callTool({ name: "search_foods", arguments: { term: "greek yogurt" } })
     const instructions = client.getInstructions()
@@ -139,7 +137,7 @@ describe("MCP program", () => {
     }
   )
 
-  testLive.each<readonly [string, RegExp, Parameters<typeof Program.commandOf>]>([
+  testLive.each<readonly [string, RegExp, Parameters<typeof Program.started>]>([
     ["a variable is missing", /NUTRITION_ADVISOR_LICENSE_KEY/, [
       program,
       [],
