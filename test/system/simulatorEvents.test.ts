@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { promisify } from "node:util"
 import { expect } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -99,7 +100,7 @@ testLive("stream of events: each event has its id as its SSE id, and nothing is 
   yield* eventually(() => viewer.events().length === 1)
   const frames = viewer.text().split("\n\n").filter((frame) => frame.includes("data:"))
   expect(frames.map((frame) => frame.split("\n")[0])).toEqual(viewer.events().map(({ id }) => `id: ${id}`))
-  expect(viewer.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" })
+  expect(viewer.response.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" })
 })
 
 type Begin = (service: Simulator.Service) => Effect.Effect<void>
@@ -117,7 +118,7 @@ testLive.each<readonly [string, object, Begin]>([
   const { send, service, watch } = yield* start()
   yield* begin(service)
   const viewer = yield* watch()
-  expect(yield* send(searchPath, { disconnectsAfter: 2_000 })).toBeUndefined()
+  expect(yield* send(searchPath, { signal: AbortSignal.timeout(2_000) })).toBeUndefined()
   yield* eventually(() => viewer.events().length > 0)
   expect(viewer.events()).toEqual([expect.objectContaining(seen)])
 })
@@ -193,20 +194,19 @@ testLive("simulator: after a restart, it issues different tokens", function*() {
 
 testLive("stream of events: at most 64 viewers can connect at a time", function*() {
   const { watch } = yield* start()
-  const viewers = yield* Effect.replicateEffect(watch(), 64)
-  expect(viewers.map(({ status }) => status)).toEqual(viewers.map(() => 200))
-  expect((yield* watch()).status).toBe(503)
-  viewers[0]?.leave()
-  let status = 503
-  while (status === 503) status = (yield* watch()).status
-  expect(status).toBe(200)
-  expect((yield* watch()).status).toBe(503)
+  const status = Effect.map(watch(), ({ response }) => response.statusCode)
+  const [viewer] = yield* Effect.replicateEffect(watch(), 63)
+  expect([yield* status, yield* status]).toEqual([200, 503])
+  viewer?.response.destroy()
+  expect(yield* Effect.repeat(status, { while: (code) => code === 503 })).toBe(200)
+  expect(yield* status).toBe(503)
 })
 
 testLive("stream of events: a viewer that never reads is dropped without affecting others", function*() {
-  const { connections, send, service, watch } = yield* start()
+  const { send, server, service, watch } = yield* start()
+  const connections = Effect.promise(() => promisify(server.getConnections.bind(server))())
   const stuck = yield* watch()
-  stuck.pause()
+  stuck.response.pause()
   const reading = yield* watch()
   while ((yield* connections) > 1) {
     yield* Effect.replicateEffect(service.revoke, 2_000, { discard: true })
@@ -221,5 +221,5 @@ testLive("stream of events: a viewer that never reads is dropped without affecti
 
 testLive("stream of events: it ends with the simulator", function*() {
   const viewer = yield* Effect.scoped(Effect.flatMap(start(), ({ watch }) => watch()))
-  expect(yield* eventually(() => !viewer.isOpen())).toBe(true)
+  expect(yield* eventually(() => viewer.response.closed)).toBe(true)
 })

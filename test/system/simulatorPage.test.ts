@@ -213,12 +213,12 @@ describe.skipIf(Page.isSkipped)("simulator page", () => {
 
   onPage("simulator page: it reconnects after a dropped connection and when one of 64 viewers leaves", function*(page) {
     yield* search(page)
-    yield* page.breakConnections
+    page.server.closeAllConnections()
     yield* promise(() => page.page.getByText("Trying again").waitFor())
     const others = yield* Effect.replicateEffect(page.watch(), 64)
     yield* search(page)
     yield* promise(() => page.page.waitForTimeout(3_000))
-    for (const other of others) other.leave()
+    for (const other of others) other.response.destroy()
     yield* promise(() => page.page.getByText("Live", { exact: true }).waitFor())
     yield* hasMarks(page, 2)
   })

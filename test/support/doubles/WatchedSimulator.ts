@@ -1,31 +1,29 @@
 /** The simulator on a port with its page, and clients that call and watch it without a browser. */
-import { once } from "node:events"
 import * as Http from "node:http"
 import { text } from "node:stream/consumers"
-import { promisify } from "node:util"
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { eventually } from "./Wire.js"
 
-interface Call {
-  readonly method?: string
-  readonly headers?: Readonly<Record<string, string>>
-  /** Disconnects after this many milliseconds, without waiting for the response. */
-  readonly disconnectsAfter?: number
-}
+type Call = Pick<Http.RequestOptions, "headers" | "method" | "signal">
 
 export type Event = Readonly<Record<string, unknown>> & { readonly id: number }
 
-/** Sends the path as it is, because no library normalizes it. Returns undefined if the connection breaks. */
-export const send = async (url: string, { headers = {}, disconnectsAfter, method = "GET" }: Call = {}) => {
+/** Sends the path as it is, because no library normalizes it. */
+const open = (url: string, call: Call) => {
   const [, origin = "", path = ""] = /^(http:\/\/[^/]+)(\/.*)$/.exec(url) ?? []
-  const request = Http.request(origin, { agent: false, headers, method, path }).on("error", () => {}).end()
-  if (disconnectsAfter !== undefined) setTimeout(() => request.destroy(), disconnectsAfter)
+  return new Promise<Http.IncomingMessage>((resolve, reject) => {
+    Http.request(origin, { agent: false, path, ...call }, resolve).on("error", reject).end()
+  })
+}
+
+/** Returns undefined if the connection breaks. */
+export const send = async (url: string, call: Call = {}) => {
   try {
-    const [response]: Array<Http.IncomingMessage> = await once(request, "response")
-    return response && { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) }
+    const response = await open(url, call)
+    return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) }
   } catch {
     return undefined
   }
@@ -39,20 +37,10 @@ const eventsIn = (text: string): ReadonlyArray<Event> =>
 
 /** A connection to the stream of events. */
 const watch = async (url: string, headers: Http.OutgoingHttpHeaders) => {
-  const request = Http.request(`${url}/simulator/events`, { agent: false, headers }).end()
-  const [response]: Array<Http.IncomingMessage> = await once(request, "response")
-  if (response === undefined) throw new Error("there is no response")
+  const response = await open(`${url}/simulator/events`, { headers })
   let received = ""
   response.setEncoding("utf8").on("data", (chunk) => received += chunk).on("error", () => {})
-  return {
-    status: response.statusCode ?? 0,
-    headers: response.headers,
-    text: () => received,
-    events: () => eventsIn(received),
-    isOpen: () => !response.closed,
-    pause: () => response.pause(),
-    leave: () => request.destroy()
-  }
+  return { response, text: () => received, events: () => eventsIn(received) }
 }
 
 export const searchPath = "/v2/products/napi/food/search/semantic"
@@ -76,7 +64,7 @@ export const start = (options: Simulator.Options = {}) =>
     const watchIt = (headers: Http.OutgoingHttpHeaders = {}) =>
       Effect.acquireRelease(
         Effect.promise(() => watch(url, headers)),
-        (viewer) => Effect.sync(() => viewer.leave())
+        ({ response }) => Effect.sync(() => response.destroy())
       )
     return {
       url,
@@ -90,8 +78,7 @@ export const start = (options: Simulator.Options = {}) =>
         return { authorization: `Bearer ${access_token}`, "service-id": String(customer_id) }
       }),
       watch: watchIt,
-      breakConnections: Effect.sync(() => server.closeAllConnections()),
-      connections: Effect.promise(() => promisify(server.getConnections.bind(server))()),
+      server,
       /** The events that a new viewer gets. */
       eventsForNewViewer: Effect.scoped(
         Effect.gen(function*() {
