@@ -1,11 +1,10 @@
-/** A TCP proxy in front of a server: it cuts connections, leads new ones to another server, and records every byte. */
+/** A TCP proxy in front of a server: it cuts connections, and leads new ones to another server. */
 import { connect, createServer, type Socket } from "node:net"
 import { Effect, Redacted } from "effect"
 import { listening } from "../../support/doubles/Wire.js"
 
 export const make = (target: number) =>
   Effect.gen(function*() {
-    const record: Array<Buffer> = []
     const state = { isCuttingResponses: false, target }
 
     const accept = (client: Socket) => {
@@ -13,7 +12,6 @@ export const make = (target: number) =>
       for (const [socket, other] of [[client, server], [server, client]] as const) {
         socket.on("error", () => {})
         socket.on("close", () => other.destroy())
-        socket.on("data", (bytes) => record.push(bytes))
       }
       client.on("data", (bytes) => {
         server.write(bytes)
@@ -33,8 +31,6 @@ export const make = (target: number) =>
       /** New connections go to another port; open ones stay, as with the host name of a managed Redis. */
       setTarget: (target: number) => set({ target }),
       /** Whether commands reach the server, but their connection is cut before the response. */
-      setCuttingResponses: (isCuttingResponses: boolean) => set({ isCuttingResponses }),
-      /** Every byte that came to the proxy, from either side. */
-      recorded: Effect.sync(() => Buffer.concat(record).toString("latin1"))
+      setCuttingResponses: (isCuttingResponses: boolean) => set({ isCuttingResponses })
     }
   })
