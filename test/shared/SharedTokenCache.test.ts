@@ -11,10 +11,7 @@ const layer = Layer.fresh(SharedTokenCache.layerMemory)
 const test = arranged(SharedTokenCache.SharedTokenCache, layer)
 
 describe("SharedTokenCache in memory", () => {
-  test.each(laws.map(({ holds, title }) => [title, holds] as const))(
-    "%s",
-    ([, holds], cache) => holds(cache, Time.pass)
-  )
+  test.each(laws)("%s", ([, holds], cache) => holds(cache, Time.pass))
 
   test.each([[3_600_000], [-3_600_000]] as const)(
     "setting the clock by %d ms affects neither leases nor entries",

@@ -13,19 +13,15 @@ type DefineTest<Args extends ReadonlyArray<unknown>, R, Given> = (
   layer?: Layer.Layer<R, unknown, Given>
 ) => void
 
-/** Defines tests that get the result of the setup. Tests of a table also get their row. */
-export interface Arranged<A, R, Given> extends DefineTest<[arranged: A], R, Given> {
-  readonly each: <Row>(rows: ReadonlyArray<Row>) => DefineTest<[row: Row, arranged: A], R, Given>
-}
-
 type Around = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
+/** Defines tests that get the result of the setup. Tests of a table, with `each`, also get their row. */
 const arrangedOn = <Given>(on: Vitest.Tester<Given>) =>
 <A, R>(
   arrangement: Effect.Effect<A, unknown, NoInfer<R> | Given>,
   usual: Layer.Layer<R, unknown, Given>,
   around: Around = (test) => test
-): Arranged<A, R, Given> => {
+) => {
   const run = (steps: (arranged: A) => Steps<R | Given>, layer = usual) =>
     arrangement.pipe(Effect.flatMap((arranged) => Effect.gen(() => steps(arranged))), Effect.provide(layer), around)
   const test: DefineTest<[A], R, Given> = (title, steps, layer) => on(title, () => run(steps, layer))

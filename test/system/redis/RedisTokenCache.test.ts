@@ -54,15 +54,12 @@ const written = (cache: SharedTokenCache.Service, of = name) =>
 
 describeWithRedis("RedisTokenCache", () => {
   for (const { Cluster, redis, version } of versions) {
-    testLive.each(laws.map(({ holds, title }) => [title, holds] as const))(
-      `%s (${version})`,
-      function*([, holds]) {
-        const { port } = yield* RedisServer.make()
-        const client = yield* opened(() => redis({ port }))
-        const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client))
-        yield* Effect.gen(() => holds(cache, Effect.sleep))
-      }
-    )
+    testLive.each(laws)(`%s (${version})`, function*([, holds]) {
+      const { port } = yield* RedisServer.make()
+      const client = yield* opened(() => redis({ port }))
+      const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client))
+      yield* Effect.gen(() => holds(cache, Effect.sleep))
+    })
 
     testLive.each([
       { stringNumbers: true },
