@@ -1,4 +1,4 @@
-/** A program of this repository in a process of its own. */
+/** Programs of this repository, and commands of the operating system, in processes of their own. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
@@ -47,7 +47,8 @@ export const withoutPackage = (name: string) => {
   return ["--import", `data:text/javascript,${encodeURIComponent(registration)}`]
 }
 
-const spawned = (command: string, args: ReadonlyArray<string>, env: Settings) =>
+/** A command of the operating system that is killed at the end of the scope. Its standard input stays open. */
+export const spawned = (command: string, args: ReadonlyArray<string>, env: Settings = {}) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const child = spawn(command, args, { env: { ...environment, ...env } })
@@ -75,7 +76,7 @@ const untilEnd = (process: ReturnType<typeof spawned>) =>
     return ended
   }))
 
-/** A program that is killed at the end of the scope. Its standard input stays open. */
+/** A program of this repository, in the same way. */
 export const started = (
   program: string,
   args: ReadonlyArray<string> = [],

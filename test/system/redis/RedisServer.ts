@@ -1,7 +1,5 @@
 /** Servers of Redis that a test starts on free ports, kills and freezes. */
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schedule, Scope } from "effect"
 import { Redis } from "ioredis"
 import { describe } from "vitest"
 import { freePort } from "../../support/doubles/Wire.js"
@@ -23,49 +21,33 @@ export const opened = <
     (client) => Effect.sync(() => client.disconnect())
   )
 
-export const make = (settings: ReadonlyArray<string> = []) =>
+export const make = (settings = "") =>
   Effect.gen(function*() {
+    const scope = yield* Effect.scope
     const port = yield* freePort
     const folder = yield* Program.folder
     const control = yield* opened(() =>
       new Redis({ port, host: "127.0.0.1", lazyConnect: true, retryStrategy: () => 20 })
     )
-    let child: ChildProcess | undefined
-
-    const start = Effect.promise(async () => {
-      child = spawn(
-        "redis-server",
-        [
-          ...["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder],
-          ...settings
-        ],
-        { stdio: "ignore" }
-      )
-      await once(child, "spawn")
-      while (await control.ping().then((reply) => reply !== "PONG", () => true)) {
-        await new Promise((resolve) => setTimeout(resolve, 10))
-      }
-    })
-
-    const kill = Effect.promise(async () => {
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-      const ended = once(child, "exit")
-      child.kill("SIGKILL")
-      await ended
-    })
-
-    yield* Effect.acquireRelease(start, () => kill)
+    const options = `--port ${port} --bind 127.0.0.1 --dir ${folder} --appendonly no ${settings}`.trim().split(" ")
+    const spawned = Scope.extend(Program.spawned("redis-server", [...options, "--save", ""]), scope)
+    const responds = Effect.promise(() => control.ping().then((reply) => reply === "PONG", () => false))
+    const untilItResponds = Effect.repeat(responds, { until: (isSo) => isSo, schedule: Schedule.spaced("10 millis") })
+    let process = yield* Effect.zipLeft(spawned, untilItResponds)
 
     return {
       port,
       url: Redacted.make(`redis://127.0.0.1:${port}`),
       /** Starts the server again on its port, empty, and waits until it responds. */
-      start,
+      start: Effect.map(Effect.zipLeft(spawned, untilItResponds), (started) => void (process = started)),
       /** SIGKILL: the server ends without closing anything. */
-      kill,
+      kill: Effect.suspend(() => {
+        process.child.kill("SIGKILL")
+        return process.ended
+      }),
       /** SIGSTOP: connections stay open, and no response arrives. */
-      freeze: Effect.sync(() => child?.kill("SIGSTOP")),
-      thaw: Effect.sync(() => child?.kill("SIGCONT")),
+      freeze: Effect.sync(() => process.child.kill("SIGSTOP")),
+      thaw: Effect.sync(() => process.child.kill("SIGCONT")),
       /** A command over a connection of the test itself, such as `command("CONFIG", "SET", "maxmemory", "1mb")`. */
       command: (name: string, ...args: ReadonlyArray<string | number>): Effect.Effect<unknown> =>
         Effect.promise(() => control.call(name, ...args))
@@ -75,14 +57,7 @@ export const make = (settings: ReadonlyArray<string> = []) =>
 /** A cluster of one node. It rejects commands whose keys are in different slots, as any cluster does. */
 export const makeCluster = Effect.gen(function*() {
   const bus = yield* freePort
-  const node = yield* make([
-    "--cluster-enabled",
-    "yes",
-    "--cluster-port",
-    String(bus),
-    "--cluster-announce-ip",
-    "127.0.0.1"
-  ])
+  const node = yield* make(`--cluster-enabled yes --cluster-port ${bus} --cluster-announce-ip 127.0.0.1`)
   yield* node.command("CLUSTER", "ADDSLOTSRANGE", 0, 16_383)
   return node
 })
