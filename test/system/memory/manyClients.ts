@@ -16,28 +16,11 @@ const baseUrl = "https://service.example"
 
 const scope = Effect.runSync(Scope.make())
 
-const openers = {
-  createClient: async (licenseKey: string) => {
-    const advisor = createClient({ baseUrl, licenseKey, httpClient })
-    await advisor.search("oats")
-    return advisor
-  },
-  make: (licenseKey: string) =>
-    NutritionAdvisor.make({ baseUrl, licenseKey: Redacted.make(licenseKey) }).pipe(
-      Effect.tap(({ search }) => search("oats")),
-      Scope.extend(scope),
-      Effect.provide(httpClient),
-      Effect.runPromise
-    )
-}
-
 const opened: Array<unknown> = []
 
-const open = async (kind: keyof typeof openers, count: number) => {
-  for (let index = 0; index < count; index++) opened.push(await openers[kind](`key-${opened.length}`))
-}
-
-const heap = async () => {
+/** The heap after 200 more clients, and a collection. */
+const heapAfter = async (open: (licenseKey: string) => Promise<unknown>) => {
+  for (let index = 0; index < 200; index++) opened.push(await open(`key-${opened.length}`))
   for (let turn = 0; turn < 4; turn++) {
     globalThis.gc?.()
     await setImmediate()
@@ -45,12 +28,25 @@ const heap = async () => {
   return process.memoryUsage().heapUsed
 }
 
-const costOf = async (kind: keyof typeof openers) => {
-  await open(kind, 200)
-  const before = await heap()
-  await open(kind, 200)
-  return (await heap() - before) / 200
+const costOf = async (open: (licenseKey: string) => Promise<unknown>) => {
+  const before = await heapAfter(open)
+  return (await heapAfter(open) - before) / 200
 }
 
-console.log(JSON.stringify({ createClient: await costOf("createClient"), make: await costOf("make") }))
+const createClientCost = await costOf(async (licenseKey) => {
+  const advisor = createClient({ baseUrl, licenseKey, httpClient })
+  await advisor.search("oats")
+  return advisor
+})
+
+const makeCost = await costOf((licenseKey) =>
+  NutritionAdvisor.make({ baseUrl, licenseKey: Redacted.make(licenseKey) }).pipe(
+    Effect.tap(({ search }) => search("oats")),
+    Scope.extend(scope),
+    Effect.provide(httpClient),
+    Effect.runPromise
+  )
+)
+
+console.log(JSON.stringify({ createClient: createClientCost, make: makeCost }))
 process.exit()
