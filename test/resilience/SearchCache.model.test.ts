@@ -61,7 +61,7 @@ const violationsOf = (scheduler: SteppedScheduler, { seed, steps }: History<Sear
     requests.filter((request) => request.term === term && request.endedAt === undefined).length
 
   const responseTo = (term: string, { outcome }: Plan) => {
-    const found: Found = { term, at: world.now }
+    const found: Found = { term, at: world.time.now }
     if (outcome === "payload") return Effect.succeed(found)
     const error = new NutritionAdvisorError.ServerError({ operation: "search", status: 503 })
     return outcome === "failure" ? Effect.fail(error) : Effect.die("a bug below")
@@ -78,7 +78,7 @@ const violationsOf = (scheduler: SteppedScheduler, { seed, steps }: History<Sear
           return request
         }),
         ({ plan }) => Effect.zipRight(Effect.sleep(plan.millis), Effect.suspend(() => responseTo(term, plan))),
-        (request) => Effect.sync(() => request.endedAt = world.now)
+        (request) => Effect.sync(() => request.endedAt = world.time.now)
       )
   })
   const cache = SearchCache.layer({ timeToLive, capacity: 2 })
@@ -101,7 +101,7 @@ const violationsOf = (scheduler: SteppedScheduler, { seed, steps }: History<Sear
   const begin = ({ leaves, plan, term }: Search) => {
     plans.set(term, plan)
     const fiber = world.run(world.advisor.search(term), leaves)
-    callers.push({ term, since: world.now, fiber, isJudged: false })
+    callers.push({ term, since: world.time.now, fiber, isJudged: false })
     return fiber
   }
 

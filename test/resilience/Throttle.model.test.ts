@@ -68,7 +68,7 @@ const violationsOf = (scheduler: SteppedScheduler, { seed, steps }: History<Sear
   let limited: { readonly at: number; readonly sent: number; isLifted: boolean } | undefined
 
   const judge = (arrival: number, token: number | undefined) => {
-    const { now } = world
+    const { now } = world.time
     if (sent.filter(({ at }) => at > now - rate.interval).length >= rate.limit) violations.push("more than the rate")
     const isDirect = !(token ?? 0) && sent.every((request) => !(request.token ?? 0))
     if (isDirect && arrival < (sent.at(-1)?.arrival ?? -1)) violations.push("out of order")
@@ -81,7 +81,7 @@ const violationsOf = (scheduler: SteppedScheduler, { seed, steps }: History<Sear
 
   const ended = (request: Sent, outcome: Outcome) => {
     request.isOut = false
-    if (outcome === "limit") limited = { at: world.now, sent: sent.length, isLifted: false }
+    if (outcome === "limit") limited = { at: world.time.now, sent: sent.length, isLifted: false }
     else if (limited !== undefined && (outcome === "found" || outcome === "fail")) {
       limited.isLifted ||= sent.indexOf(request) >= limited.sent
     }
@@ -96,7 +96,7 @@ const violationsOf = (scheduler: SteppedScheduler, { seed, steps }: History<Sear
         return yield* Effect.acquireUseRelease(
           Effect.sync((): Sent => {
             judge(arrival, token)
-            const request: Sent = { arrival, token, at: world.now, isOut: true }
+            const request: Sent = { arrival, token, at: world.time.now, isOut: true }
             sent.push(request)
             return request
           }),

@@ -47,7 +47,7 @@ const outcomesOf = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>)
 const termsOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ what }) => what)
 
 const timesOf = (double: AdvisorDouble.AdvisorDouble, world: AdvisorWorld) =>
-  double.sent.map(({ at }) => at - (world.time.clock.unsafeCurrentTimeMillis() - world.now))
+  double.sent.map(({ at }) => at - (world.time.clock.unsafeCurrentTimeMillis() - world.time.now))
 
 /** Steps are terms to search for and milliseconds to wait. `left` is the retryAfter of the next search, in seconds. */
 it.each<readonly [title: string, latency: number, ReadonlyArray<string | number>, left: number]>([
@@ -165,7 +165,7 @@ it("Throttle: if a request waits for a token, the interval to the next request i
   const double = AdvisorDouble.make(({ what }) =>
     Effect.sleep(what === "slow" ? 30 : 0).pipe(
       Effect.zipRight(SendGate.pass),
-      Effect.zipRight(Effect.sync(() => times.push(world.now)))
+      Effect.zipRight(Effect.sync(() => times.push(world.time.now)))
     )
   )
   const world = worldOver(double, { rate: { limit: 20, interval: "1 second" } })

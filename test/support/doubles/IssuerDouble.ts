@@ -34,7 +34,7 @@ export const issued = (number: number, life: number): Outcome =>
   Effect.map(Clock.currentTimeMillis, (now) => token(number, now, life))
 
 interface Settings {
-  always: Outcome | undefined
+  always: Outcome
   latency: Duration.DurationInput
   life: number
 }
@@ -44,17 +44,16 @@ const make = Effect.sync(() => {
   const replaced: Array<TokenIssuer.ExchangeRequest["replacing"]> = []
   const planned: Array<Outcome> = []
   const counts = { interrupted: 0, tokens: 0 }
-  const settings: Settings = { always: undefined, latency: 0, life: 1_000_000 }
+  const newToken = Effect.suspend(() => issued(++counts.tokens, settings.life))
+  const settings: Settings = { always: newToken, latency: 0, life: 1_000_000 }
 
   const set = (changes: Partial<Settings>) => Effect.sync(() => void Object.assign(settings, changes))
-
-  const newToken = Effect.suspend(() => issued(++counts.tokens, settings.life))
 
   const issue: TokenIssuer.Service["issue"] = ({ replacing }) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       starts.push(now)
       replaced.push(replacing)
-      const outcome = planned.shift() ?? settings.always ?? newToken
+      const outcome = planned.shift() ?? settings.always
       return settings.latency === 0 ? outcome : Effect.zipRight(Effect.sleep(settings.latency), outcome)
     }).pipe(Effect.onInterrupt(() => Effect.sync(() => counts.interrupted++)))
 
@@ -73,7 +72,7 @@ const make = Effect.sync(() => {
     /** The next exchanges end with these outcomes, in this order. */
     respondNext: (...outcomes: Array<Outcome>) => Effect.sync(() => void planned.push(...outcomes)),
     /** All other exchanges end with this outcome instead of a new token. */
-    respondAlways: (always: Outcome | undefined) => set({ always })
+    respondAlways: (always: Outcome) => set({ always })
   }
 })
 

@@ -31,10 +31,6 @@ export class AdvisorWorld extends VirtualRuntime {
     this.advisor = Context.get(context, NutritionAdvisor.NutritionAdvisor)
   }
 
-  get now() {
-    return this.time.now
-  }
-
   search(term: string, options?: NutritionAdvisor.SearchOptions) {
     return this.run(this.advisor.search(term, options))
   }
