@@ -72,7 +72,12 @@ const members = {
   "effect/MetricKey": { counter: "effect/Metric#counter", gauge: "effect/Metric#gauge" },
   "effect/Option": { fromNullable: "fromNullishOr" },
   "effect/ParseResult": { ArrayFormatter: "#ArrayFormatter" },
-  "effect/Predicate": { isNotNullable: "isNotNullish", isNullable: "isNullish", isRecord: "isObject" },
+  "effect/Predicate": {
+    isNotNullable: "isNotNullish",
+    isNullable: "isNullish",
+    isObject: "isObjectKeyword",
+    isRecord: "isObject"
+  },
   "effect/Queue": { unsafeOffer: "offerUnsafe" },
   "effect/Random": { nextRange: "nextBetween" },
   "effect/Runtime": { Runtime: "effect/Context#Context" },
@@ -82,7 +87,8 @@ const members = {
     Redacted: "RedactedFromValue",
     RedactedFromSelf: "Redacted",
     decodeUnknown: "decodeUnknownEffect",
-    parseJson: "fromJsonString"
+    parseJson: "fromJsonString",
+    standardSchemaV1: "toStandardSchemaV1"
   },
   "effect/Scope": { extend: "provide" },
   "effect/Stream": { tapErrorCause: "tapCause" },
