@@ -16,7 +16,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-it.each<readonly [field: string, what: string, Advisor.ClientOptions]>([
+const refusals: ReadonlyArray<readonly [field: string, what: string, Advisor.ClientOptions]> = [
   ["baseUrl", "http to another host", { baseUrl: "http://nutrition.example" }],
   ["licenseKey", "null", untyped({ licenseKey: null })],
   ["licenseKey", "a placeholder", { licenseKey: Redacted.make("<your key>") }],
@@ -28,17 +28,25 @@ it.each<readonly [field: string, what: string, Advisor.ClientOptions]>([
   ["httpClient", "a fetch function", untyped({ httpClient: fetch })],
   ["sharedTokenCache", "a URL", untyped({ sharedTokenCache: "redis://127.0.0.1:6379" })],
   ["logger", "null", untyped({ logger: null })],
-  [
-    "logger",
-    "an object without an `error` method",
-    untyped({ logger: { debug: () => {}, info: () => {}, warn: () => {} } })
-  ]
-])("createClient: it throws a ConfigurationError that names %s if its value is %s", (field, _, wrong) => {
-  const error = thrownBy(() => Advisor.createClient({ ...settings, ...wrong }))
-  expect(error).toBeInstanceOf(Advisor.ConfigurationError)
-  expect(error).toMatchObject({ field, message: expect.stringContaining(field) })
-  expect(error).not.toHaveProperty("variable", expect.anything())
-})
+  ["logger", "an object without an `error` method", {
+    // @ts-expect-error A logger has four methods.
+    logger: { debug: () => {}, info: () => {}, warn: () => {} }
+  }],
+  ["cache.timeToLive", "missing", {
+    // @ts-expect-error The options of SearchCache need a timeToLive.
+    cache: { capacity: 5 }
+  }]
+]
+
+it.each(refusals)(
+  "createClient: it throws a ConfigurationError that names %s if its value is %s",
+  (field, _, wrong) => {
+    const error = thrownBy(() => Advisor.createClient({ ...settings, ...wrong }))
+    expect(error).toBeInstanceOf(Advisor.ConfigurationError)
+    expect(error).toMatchObject({ field, message: expect.stringContaining(field) })
+    expect(error).not.toHaveProperty("variable", expect.anything())
+  }
+)
 
 it("createClient: the stack of its ConfigurationError names the caller", () => {
   const error = thrownBy(() => Advisor.createClient({ ...settings, tokenTimeout: -1 }))
@@ -51,7 +59,8 @@ it.each(["a key", null])("createClient: it throws a ConfigurationError if its op
 })
 
 it("createClient: a misspelled option is reported instead of the missing setting", () => {
-  const error = thrownBy(() => Advisor.createClient(untyped({ baseURL: Simulator.baseUrl, licenseKey: key })))
+  // @ts-expect-error There is no option with that name.
+  const error = thrownBy(() => Advisor.createClient({ baseURL: Simulator.baseUrl, licenseKey: key }))
   expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseURL" })
 })
 

@@ -1,5 +1,5 @@
 import { HttpClient, type HttpClientRequest } from "@effect/platform"
-import { expect, it } from "@effect/vitest"
+import { expect, expectTypeOf, it } from "@effect/vitest"
 import { Cause, Effect, Layer, Logger, LogLevel, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
@@ -114,6 +114,19 @@ it("logger: with a logger, nothing is written to standard output or standard err
   await failsOnce({ logger: recording().logger })
   for (const spy of [stderr, stdout]) expect(spy).not.toHaveBeenCalled()
 })
+
+/** The overloads of the methods of pino and winston. */
+interface Pino {
+  <T extends object>(fields: T, message?: string, ...args: ReadonlyArray<unknown>): void
+  (message: string, ...args: ReadonlyArray<unknown>): void
+}
+interface Winston {
+  (message: string, ...meta: ReadonlyArray<object>): unknown
+  (infoObject: object): unknown
+}
+
+expectTypeOf<Record<keyof Advisor.ClientLogger, Pino> | Record<keyof Advisor.ClientLogger, Winston>>()
+  .toExtend<Advisor.ClientLogger>()
 
 it("logger: a logger with bindings, such as pino, gets the fields before the message", async () => {
   const { calls, logger } = recording()

@@ -1,4 +1,4 @@
-import { describe, expect } from "@effect/vitest"
+import { describe, expect, expectTypeOf } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -17,15 +17,18 @@ const required: Values = {
 
 const environment = (values: Values) => Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values))))
 
+type ConfigOptions = Parameters<typeof NutritionAdvisor.layerConfig>[0]
+
+expectTypeOf<{ baseUrl: string }>().not.toExtend<ConfigOptions>()
+
 /** A client whose environment has only these variables. */
-const configuredOnly = (values: Values, options?: Parameters<typeof NutritionAdvisor.layerConfig>[0]) =>
+const configuredOnly = (values: Values, options?: ConfigOptions) =>
   NutritionAdvisor.layerConfig(options).pipe(
     Layer.provide(environment(values)),
     Layer.provideMerge(Simulator.layerHttpClient())
   )
 
-const configured = (values: Values, options?: Parameters<typeof NutritionAdvisor.layerConfig>[0]) =>
-  configuredOnly({ ...required, ...values }, options)
+const configured = (values: Values, options?: ConfigOptions) => configuredOnly({ ...required, ...values }, options)
 
 const shared = (values: Values) =>
   NutritionAdvisor.layerSharedConfig().pipe(

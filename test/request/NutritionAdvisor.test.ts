@@ -1,9 +1,11 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
-import { describe, expect } from "@effect/vitest"
+import { describe, expect, expectTypeOf } from "@effect/vitest"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { Cause, Context, Effect, Exit, Layer, Logger, Option, Redacted, Schema } from "effect"
 import { AccessToken, NutritionAdvisor, NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import * as v from "valibot"
+import { z } from "zod"
 import { version } from "../../src/internal/settings/version.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { providerOf } from "../support/doubles/providerOf.js"
@@ -140,6 +142,25 @@ describe("searchAs", () => {
     expect(issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(long)("oats")))).toHaveLength(4_096)
   })
 
+  test("a schema can come from effect, zod or valibot", function*() {
+    yield* respondAlways("search", { status: 200, body: { total: "3" } })
+    const ofEffect = Schema.Struct({ total: Schema.NumberFromString })
+    const ofZod = z.object({ total: z.string().transform(Number) })
+    const ofValibot = v.object({ total: v.pipe(v.string(), v.transform(Number)) })
+    const searchAsAny = <A>(schema: NutritionAdvisor.AnySchema<A>) => NutritionAdvisor.searchAs<A>(schema)("oats")
+    const totals = yield* Effect.all([
+      NutritionAdvisor.searchAs(Schema.standardSchemaV1(ofEffect))("oats"),
+      NutritionAdvisor.searchAs(ofZod)("oats"),
+      NutritionAdvisor.searchAs(ofValibot)("oats"),
+      searchAsAny(ofEffect),
+      searchAsAny(ofZod)
+    ])
+    expect(totals).toEqual(Array(5).fill({ total: 3 }))
+    type Total = { total: number }
+    expectTypeOf(totals).toEqualTypeOf<[Readonly<Total>, Total, Total, Readonly<Total>, Total]>()
+    expectTypeOf<{ parse: (value: unknown) => Total }>().not.toExtend<NutritionAdvisor.AnySchema<Total>>()
+  })
+
   test("a Standard Schema can return a promise", function*() {
     const validate = async (value: unknown) => Array.isArray(value) ? { value: value.length } : { issues: [] }
     const Length: StandardSchemaV1<unknown, number> = { "~standard": { version: 1, vendor: "of-ones-own", validate } }
@@ -158,6 +179,7 @@ describe("searchAs", () => {
     yield* respondNext("search", { status: 200, body: 7 })
     const scaled = NutritionAdvisor.searchAs(Scaled)("apple")
     expect(yield* Effect.provideService(scaled, Factor, 6)).toBe(42)
+    expectTypeOf<Effect.Effect.Context<typeof scaled>>().toEqualTypeOf<Factor | NutritionAdvisor.NutritionAdvisor>()
   })
 })
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises"
 import { inspect } from "node:util"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, expectTypeOf, it } from "@effect/vitest"
 import { Effect, JSONSchema, Schema } from "effect"
-import { NutritionAdvisorError } from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { body, completeErrors, errors, issue, transientTags } from "../support/tables/errors.js"
 
 const {
@@ -126,15 +126,27 @@ const { isNutritionAdvisorError, isTransient, statusOf } = NutritionAdvisorError
 
 describe("guards of errors", () => {
   each("isNutritionAdvisorError and isTransient return the right result for %s", (tag, error) => {
-    expect(isNutritionAdvisorError(error)).toBe(tag !== "ConfigurationError")
-    expect(error instanceof NutritionAdvisorError.NutritionAdvisorError).toBe(tag !== "ConfigurationError")
-    expect(isTransient(error)).toBe(passing.has(tag))
+    const caught: unknown = error
+    expect(isNutritionAdvisorError(caught)).toBe(tag !== "ConfigurationError")
+    expect(caught instanceof NutritionAdvisorError.NutritionAdvisorError).toBe(tag !== "ConfigurationError")
+    expect(isTransient(caught)).toBe(passing.has(tag))
+    if (caught instanceof NutritionAdvisorError.NutritionAdvisorError) {
+      expectTypeOf(caught).toEqualTypeOf<NutritionAdvisorError.NutritionAdvisorError>()
+    }
   })
 
   it("isTransient: a TransportError is transient unless the client is closed", () => {
     const { literals } = TransportError.fields.reason
     const transient = literals.filter((reason) => isTransient(new TransportError({ operation: "search", reason })))
     expect(transient).toEqual(["Timeout", "Connection", "Aborted"])
+    const handled = Effect.catchIf(NutritionAdvisor.search("oats"), isTransient, () => Effect.void)
+    expectTypeOf(handled).toEqualTypeOf<
+      Effect.Effect<
+        unknown,
+        Exclude<NutritionAdvisorError.NutritionAdvisorError, { _tag: "ServerError" | "TooManyRequests" }>,
+        NutritionAdvisor.NutritionAdvisor
+      >
+    >()
   })
 
   const withCode = (code: string) => new TransportError({ operation: "search", reason: "Connection", code })

@@ -2,6 +2,7 @@ import { describe, expect } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import {
   NutritionAdvisor,
+  type NutritionAdvisorError,
   RequestRetry,
   SearchCache,
   SharedTokenCache,
@@ -44,7 +45,9 @@ const test = arranged(Effect.void, given)
 
 type Given = Layer.Layer.Success<typeof given>
 
-const builders: ReadonlyArray<readonly [title: string, layer: Layer.Layer<never, unknown, Given>, field: string]> = [
+type Invalid = Layer.Layer<never, NutritionAdvisorError.ConfigurationError, Given>
+
+const builders: ReadonlyArray<readonly [title: string, layer: Invalid, field: string]> = [
   ["NutritionAdvisor.layer", NutritionAdvisor.layer(misspelled), "requestTimeOut"],
   ["NutritionAdvisor.layer", NutritionAdvisor.layer(sharing), "lease"],
   ["NutritionAdvisor.layerShared", NutritionAdvisor.layerShared(misspelled), "requestTimeOut"],
