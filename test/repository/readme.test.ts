@@ -8,8 +8,9 @@ import { type ClientOptions, createClient } from "effect-nutrition-advisor/promi
 import { vi } from "vitest"
 import { forbiddenReasons } from "../../src/internal/errors/forbidden.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
+import { thrownBy } from "../promise/outcomes.js"
 import { pages, programsOf, read, repository } from "../support/documents/blocks.js"
-import { makeImporter } from "../support/documents/importBlock.js"
+import { importBlock } from "../support/documents/importBlock.js"
 import { errors } from "../support/tables/errors.js"
 
 /** With empty lines in place of its blocks, and nothing in place of code in a line. */
@@ -45,8 +46,6 @@ it.each(pages)("documents: each link in %s leads to an existing file or heading"
   })
   expect(complaints.filter(Boolean)).toEqual([])
 })
-
-const importBlock = makeImporter()
 
 it.each(programsOf("README.md").filter(({ code }) => !code.includes("vitest")))(
   "README.md: the program on line $line prints foods from the simulator",
@@ -88,13 +87,7 @@ const { BadRequest, Forbidden, TransportError, UnexpectedResponse } = NutritionA
 
 const unreachable = (code: string) => new TransportError({ operation: "token", reason: "Connection", code })
 
-const errorOf = (options: ClientOptions): unknown => {
-  try {
-    return createClient(options)
-  } catch (error) {
-    return error
-  }
-}
+const errorOf = (options: ClientOptions) => thrownBy(() => createClient(options))
 
 const layerConfigError = (): unknown =>
   NutritionAdvisor.layerConfig().pipe(

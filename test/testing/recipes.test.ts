@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { programsOf } from "../support/documents/blocks.js"
-import { makeImporter } from "../support/documents/importBlock.js"
-
-const importBlock = makeImporter()
+import { importBlock } from "../support/documents/importBlock.js"
 
 const recipes = programsOf("docs/testing.md")
 

@@ -4,12 +4,10 @@ import { Effect, Schedule } from "effect"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Cluster, Redis, type RedisOptions } from "ioredis"
 import { programsOf } from "../../support/documents/blocks.js"
-import { makeImporter } from "../../support/documents/importBlock.js"
+import { importBlock } from "../../support/documents/importBlock.js"
 import * as RedisServer from "./RedisServer.js"
 import { exchanges, replica, revocationCost, searchAll, withSimulator } from "./replicas.js"
 import * as TcpProxy from "./TcpProxy.js"
-
-const importBlock = makeImporter()
 
 const documented: Effect.Effect<RedisOptions> = Effect.promise(async () => {
   const block = programsOf("docs/sharing.md").find(({ code }) => code.includes("export const settings"))
