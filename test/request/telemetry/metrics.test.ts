@@ -13,11 +13,10 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../../support/doubles/arranged.js"
 import * as ManualClock from "../../support/doubles/ManualClock.js"
 import { counterChanges, snapshot } from "../../support/doubles/metrics.js"
-import { settings } from "../../support/doubles/simulatedAdvisor.js"
+import { advisor, settings } from "../../support/doubles/simulatedAdvisor.js"
 import { respondNext, setLatency } from "../../support/doubles/simulator.js"
 import * as Time from "../../support/doubles/Time.js"
 import { arrange, failures, forbiddenCalls } from "../../support/tables/forbiddenCalls.js"
-import { advisor, request, searches } from "./calls.js"
 
 type Labels = Readonly<Record<string, string>>
 
@@ -31,7 +30,7 @@ const measured = (name: string, labels: Labels = {}) =>
       )
   )
 
-const test = arranged(Simulator.Simulator, advisor)
+const test = arranged(Simulator.Simulator, advisor())
 
 const tags = NutritionAdvisorError.errors.map(({ _tag }) => _tag)
 
@@ -77,6 +76,8 @@ const interrupted = Effect.gen(function*() {
   yield* Fiber.interrupt(search)
 })
 
+const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
+
 const undecodable = Schema.Unknown.pipe(Schema.filter(() => {
   throw new Error("a bug of the schema")
 }))
@@ -90,10 +91,10 @@ describe("metrics: data request", () => {
     [
       "the error of its exchange",
       "Forbidden exchange search",
-      Effect.zipRight(respondNext("token", { status: 403 }), searches(1))
+      Effect.zipRight(respondNext("token", { status: 403 }), Effect.exit(NutritionAdvisor.search("rice")))
     ],
     ["a search that is not sent", "BadRequest request search", Effect.exit(NutritionAdvisor.search(" "))],
-    ["a request of httpClient", "UnexpectedResponse request request", request]
+    ["a request of httpClient", "UnexpectedResponse request request", Effect.exit(request)]
   ])("each data request is counted once: %s", function*([, series, program]) {
     expect(yield* counterChanges(program, "requests_total")).toEqual({ [series]: 1 })
   })

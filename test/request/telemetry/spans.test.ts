@@ -4,12 +4,15 @@ import { SpanStatusCode } from "@opentelemetry/api"
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base"
 import { InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
 import { Effect, Layer } from "effect"
-import type { NutritionAdvisor } from "effect-nutrition-advisor"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { serverAttributes } from "../../../src/internal/telemetry/span.js"
 import { testLive } from "../../support/doubles/arranged.js"
+import { advisor } from "../../support/doubles/simulatedAdvisor.js"
 import { respondAlways, revoke, setLatency } from "../../support/doubles/simulator.js"
-import { advisor, request, searches } from "./calls.js"
+
+const searches = (count: number) =>
+  Effect.replicateEffect(Effect.exit(NutritionAdvisor.search("rice")), count, { concurrency: "unbounded" })
 
 /** A telemetry layer, and the spans that have ended. */
 const telemetry = () => {
@@ -26,7 +29,7 @@ const spansOf = <E>(program: Effect.Effect<unknown, E, NutritionAdvisor.Nutritio
   const { finished, layer } = telemetry()
   return program.pipe(
     Effect.withSpan("caller"),
-    Effect.provide(advisor),
+    Effect.provide(advisor()),
     Effect.zipRight(finished),
     Effect.provide(layer)
   )
@@ -78,7 +81,7 @@ testLive.each(
   ] as const
 )("telemetry: a tracer layer %s", function*([, isBelow, names]) {
   const { finished, layer } = telemetry()
-  const both = isBelow ? Layer.provideMerge(advisor, layer) : Layer.merge(advisor, layer)
+  const both = isBelow ? Layer.provideMerge(advisor(), layer) : Layer.merge(advisor(), layer)
   const spans = yield* Effect.provide(Effect.zipRight(searches(1), finished), both)
   expect(spans.map(({ name }) => name).sort()).toEqual(names)
 })
@@ -90,10 +93,12 @@ testLive("span of a search: it is a child of the caller's span, and not of an ea
   expect(parents).toEqual([caller, caller])
 })
 
+const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
+
 const server = { "server.address": new URL(Simulator.baseUrl).hostname, "server.port": 443 }
 
 testLive("spans: they have only the documented attributes", function*() {
-  const spans = yield* spansOf(Effect.zipRight(searches(1), request))
+  const spans = yield* spansOf(Effect.zipRight(searches(1), Effect.exit(request)))
   expect(Object.fromEntries(spans.map(({ attributes, name }) => [name, attributes]))).toEqual({
     caller: {},
     "TokenIssuer.issue": {
