@@ -6,11 +6,11 @@ import { HttpBody, HttpClientRequest } from "@effect/platform"
 import { FormData as UndiciFormData } from "@effect/platform-node/Undici"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { vi } from "vitest"
+import { advisorOver } from "../support/doubles/advisorOver.js"
 import { test } from "../support/doubles/arranged.js"
 import { proxied } from "../support/doubles/proxied.js"
-import { advisorOf, clientOf, type FetchService, json, serviceOf } from "./fetchService.js"
+import { clientOf, type FetchService, serviceOf } from "./fetchService.js"
 
 const decoder = new TextDecoder()
 
@@ -86,19 +86,19 @@ const streams: ReadonlyArray<Row> = [
 ]
 
 /** Rejects the first data request, so that each body is sent twice. */
-const rejecting = () => serviceOf((_, index) => json({}, { status: index === 0 ? 403 : 200 }))
+const rejecting = () => serviceOf((_, index) => Response.json({}, { status: index === 0 ? 403 : 200 }))
 
 const sentBy = async ({ sent }: FetchService) => {
   const bodies = await Promise.all(sent.map(({ init }) => new Response(init.body ?? null).arrayBuffer()))
-  return sent.map(({ headers }, index) => [
+  return sent.map(({ init }, index) => [
     decoder.decode(bodies[index]).replaceAll(boundary, "boundary"),
-    headers.get("content-type")?.replaceAll(boundary, "boundary") ?? null
+    new Headers(init.headers).get("content-type")?.replaceAll(boundary, "boundary") ?? null
   ])
 }
 
-const post = (body: HttpBody.HttpBody) =>
+const post = (service: FetchService, body: HttpBody.HttpBody) =>
   Effect.flatMap(
-    NutritionAdvisor.NutritionAdvisor,
+    advisorOver(service.httpClient, { baseUrl: "https://advisor.example" }),
     ({ httpClient }) => httpClient.execute(HttpClientRequest.setBody(HttpClientRequest.post("/v2/x"), body))
   )
 
@@ -128,7 +128,7 @@ describe("request body", () => {
     "httpClient: %s is sent as bytes and resent after a renewal",
     function*([, body, ...expected]) {
       const service = rejecting()
-      yield* Effect.provide(post(bodyOf(body())), advisorOf(service))
+      yield* post(service, bodyOf(body()))
       expect(yield* Effect.promise(() => sentBy(service))).toEqual([expected, expected])
     }
   )
@@ -149,13 +149,13 @@ describe("request body", () => {
 
   test("httpClient: a Node stream that has been read in part fails with BadRequest", function*() {
     const body = HttpBody.raw(yield* Effect.promise(halfRead))
-    const error = yield* Effect.flip(Effect.provide(post(body), advisorOf(serviceOf())))
+    const error = yield* Effect.flip(post(serviceOf(), body))
     expect(error).toMatchObject({ _tag: "BadRequest", detail: "the stream of its body failed" })
   })
 
   test.each(streams)("httpClient: %s is streamed", function*([, body, sent]) {
     const service = serviceOf()
-    yield* Effect.provide(post(bodyOf(body())), advisorOf(service))
+    yield* post(service, bodyOf(body()))
     expect(yield* Effect.promise(() => sentBy(service))).toEqual([[sent, "application/octet-stream"]])
   })
 })
@@ -176,8 +176,8 @@ describe("request body with a chunk that is neither bytes nor a string", () => {
   })
 
   test("httpClient: fails with BadRequest", function*() {
-    const service = serviceOf(async ({ init }) => json(await new Response(init.body ?? null).text()))
-    const error = yield* Effect.flip(Effect.provide(post(bodyOf(mixed())), advisorOf(service)))
+    const service = serviceOf(async ({ init }) => Response.json(await new Response(init.body ?? null).text()))
+    const error = yield* Effect.flip(post(service, bodyOf(mixed())))
     expect(error).toMatchObject({ _tag: "BadRequest", detail: "the stream of its body failed" })
   })
 })

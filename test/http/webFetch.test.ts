@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm"
 import { describe, expect, it } from "@effect/vitest"
 import { vi } from "vitest"
 import { proxied } from "../support/doubles/proxied.js"
-import { clientOf, json, resolvingWith, serviceOf } from "./fetchService.js"
+import { clientOf, resolvingWith, serviceOf } from "./fetchService.js"
 
 const found = { results: ["oats"] }
 
@@ -27,8 +27,8 @@ const inPieces = () => Readable.from([Buffer.from(text.slice(0, 5)), Buffer.from
 const bufferOf = async () => new TextEncoder().encode(text).buffer
 
 const shapes: ReadonlyArray<readonly [string, () => object]> = [
-  ["a frozen Response", () => Object.freeze(json(found))],
-  ["a Response in a Proxy", () => proxied(json(found))],
+  ["a frozen Response", () => Object.freeze(Response.json(found))],
+  ["a Response in a Proxy", () => proxied(Response.json(found))],
   ["a response of node-fetch", () => nodeFetched(inPieces())],
   [
     "a response whose body is an async iterable of strings",
@@ -53,7 +53,7 @@ describe("custom fetch that resolves with", () => {
     ["a mock without a status", () => ({ ok: true, json: async () => found })],
     ["a mock without a body", () => ({ status: 200, headers: new Headers() })],
     ["a Response whose body was already read", async () => {
-      const used = json(found)
+      const used = Response.json(found)
       await used.text()
       return used
     }]
