@@ -6,8 +6,8 @@ import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { respondAlways, respondNext } from "../support/doubles/simulator.js"
 import { recordSpans } from "../support/doubles/spans.js"
+import { errorStatuses } from "../support/tables/errors.js"
 import { arrange, failures, forbiddenCalls, responseOf } from "../support/tables/forbiddenCalls.js"
-import { errorStatuses } from "../support/tables/statuses.js"
 
 const observing = advisor({ observeHeaders: ["X-Request-Id", "x-trace", "x-none"] })
 

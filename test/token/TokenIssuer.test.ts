@@ -10,7 +10,7 @@ import { LicenseKey } from "../../src/internal/token/licenseKey.js"
 import { arranged, test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import * as Time from "../support/doubles/Time.js"
-import { errorStatuses } from "../support/tables/statuses.js"
+import { errorStatuses } from "../support/tables/errors.js"
 
 const defaults: TokenIssuer.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
 

@@ -1,4 +1,4 @@
-/** A table of complete errors, and one of the messages of each error. */
+/** Tables of complete errors, of the status codes that cause them, and of the messages of each error. */
 import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 
@@ -20,9 +20,6 @@ export const body = Redacted.make("a hidden body")
 export const issue = Redacted.make("total: a hidden issue")
 
 type AnyError = NutritionAdvisorError.NutritionAdvisorError
-
-/** The errors that can be transient. */
-export const transientTags = ["ServerError", "TransportError", "TooManyRequests"] as const
 
 type WithConfiguration = AnyError | NutritionAdvisorError.ConfigurationError
 
@@ -64,6 +61,22 @@ export const completeErrors: {
     variable: "NUTRITION_ADVISOR_BASE_URL"
   })
 }
+
+/** Status codes for each error that is created from a response. */
+const statuses: {
+  readonly [Tag in Extract<AnyError, { readonly headers?: unknown }>["_tag"]]: ReadonlyArray<number>
+} = {
+  BadRequest: [400],
+  ServerError: [500, 502, 503],
+  Forbidden: [401, 403],
+  TooManyRequests: [429],
+  UnexpectedResponse: [302, 402, 404, 409, 418, 422]
+}
+
+/** Each of these status codes with the error of a data request that gets it. */
+export const errorStatuses = Object.entries(statuses).flatMap(([tag, all]) =>
+  all.map((status) => [status, tag] as const)
+)
 
 /** An error for each message, except for the advice for each `code`. */
 const byTag = (operation: AnyError["operation"]): { readonly [E in AnyError as E["_tag"]]: ReadonlyArray<E> } => ({
