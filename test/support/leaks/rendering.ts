@@ -1,8 +1,6 @@
 /** Prints a value in every way that a program could, together with everything that can be reached from it. */
 import { inspect, types } from "node:util"
-
-const isVisitable = (value: unknown): value is object =>
-  (typeof value === "object" && value !== null) || typeof value === "function"
+import { Predicate } from "effect"
 
 const contentsOf = (value: object): ReadonlyArray<unknown> => [
   ...(value instanceof Map ? [...value].flat() : []),
@@ -22,7 +20,7 @@ const reachableTexts = (root: unknown): string => {
     const value = queue.pop()
     if (typeof value === "string") texts.push(value)
     if (typeof value === "symbol") texts.push(value.description ?? "")
-    if (!isVisitable(value) || seen.has(value)) continue
+    if (!Predicate.isObject(value) || seen.has(value)) continue
     if (seen.size > 500_000) throw new Error("too many objects can be reached from the value")
     seen.add(value)
     if (value instanceof Uint8Array || types.isAnyArrayBuffer(value)) {
@@ -42,7 +40,10 @@ export const json = (value: unknown): string => {
 
 const everything = { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity, showHidden: true }
 
-export const inspected = (value: unknown): string =>
-  [inspect(value, everything), inspect(value, { ...everything, customInspect: false })].join("\n")
-
-export const rendered = (value: unknown): string => [json(value), inspected(value), reachableTexts(value)].join("\n")
+export const rendered = (value: unknown): string =>
+  [
+    json(value),
+    inspect(value, everything),
+    inspect(value, { ...everything, customInspect: false }),
+    reachableTexts(value)
+  ].join("\n")

@@ -2,7 +2,7 @@
 import { Console as NodeConsole } from "node:console"
 import { Writable } from "node:stream"
 import { NodeSdk } from "@effect/opentelemetry"
-import { type ReadableSpan, SimpleSpanProcessor, type SpanExporter } from "@opentelemetry/sdk-trace-base"
+import type { SpanProcessor } from "@opentelemetry/sdk-trace-base"
 import {
   Cause,
   Console,
@@ -13,7 +13,6 @@ import {
   LogLevel,
   ManagedRuntime,
   Metric,
-  Option,
   Record,
   Schema,
   Tracer
@@ -58,19 +57,14 @@ const layerLoggers = (record: RecordOutput) => {
 }
 
 const layerOpenTelemetry = (record: RecordOutput) => {
-  const recordSpan = ({ attributes, events, links, name, status }: ReadableSpan) =>
-    record("OpenTelemetry spans", json({ name, attributes, events, status, links }))
-  const exporter: SpanExporter = {
-    export: (spans, done) => {
-      spans.forEach(recordSpan)
-      done({ code: 0 })
-    },
+  const spanProcessor: SpanProcessor = {
+    onStart: () => {},
+    onEnd: ({ attributes, events, links, name, status }) =>
+      record("OpenTelemetry spans", json({ name, attributes, events, status, links })),
+    forceFlush: () => Promise.resolve(),
     shutdown: () => Promise.resolve()
   }
-  return NodeSdk.layer(() => ({
-    spanProcessor: new SimpleSpanProcessor(exporter),
-    resource: { serviceName: "leaks" }
-  }))
+  return NodeSdk.layer(() => ({ spanProcessor, resource: { serviceName: "leaks" } }))
 }
 
 /** Records what a custom tracer gets when a span ends. */
@@ -97,20 +91,17 @@ const layerSinks = (record: RecordOutput) =>
 
 const encode = Schema.encodeUnknownOption(NutritionAdvisorError.NutritionAdvisorError)
 
-const recordError = (record: RecordOutput, error: unknown) => {
-  record("String of the error", String(error))
-  record("JSON and encoding of the error", `${json(error)}\n${json(encode(error))}`)
-  record("everything that the error reaches", rendered(error))
-  if (error instanceof Error) record("message and stack of the error", `${error.message}\n${error.stack}`)
-}
-
 const recordFailure = async (record: RecordOutput, cause: Cause.Cause<unknown>) => {
   const exit = Exit.failCause(cause)
   const rejection = await Effect.runPromise(exit).catch((rejection: unknown) => rejection)
   record("Cause and Exit", [String(cause), String(exit), rendered(exit)].join("\n"))
   record("Cause.pretty", Cause.pretty(cause, { renderErrorCause: true }))
   record("rejection of a promise", `${String(rejection)}\n${rendered(rejection)}`)
-  Option.map(Cause.failureOption(cause), (error) => recordError(record, error))
+  const error = Cause.squash(cause)
+  record("String of the error", String(error))
+  record("JSON and encoding of the error", `${json(error)}\n${json(encode(error))}`)
+  record("everything that the error reaches", rendered(error))
+  if (error instanceof Error) record("message and stack of the error", `${error.message}\n${error.stack}`)
 }
 
 /** All metrics of the process. Those that a program added or changed are found by comparing with the ones before it. */
