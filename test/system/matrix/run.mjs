@@ -143,23 +143,25 @@ const refuses = (row, sentence) => async () => {
 
 const timeout = () => AbortSignal.timeout(120_000)
 
-/** Starts Next.js, and passes a function that requests a path. */
-const serves = async (folder, bin, mode, use) => {
-  const child = spawn(process.execPath, [bin, mode, "--port", "0"], { cwd: folder, env: environment(settings) })
+/** Starts a server, and passes a function that requests a path. `listening` finds its port in what it prints when it is ready. */
+const serves = async (folder, command, args, listening, use) => {
+  const child = spawn(command, args, { cwd: folder, env: environment(settings) })
   let output = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => output += text)
+  const closed = once(child, "close")
+  const failed = closed.then(() => Promise.reject(new Error("it ended")))
   try {
-    while (!/http:\/\/localhost:\d+[^]*ready/i.test(output)) await once(child.stdout, "data", { signal: timeout() })
-    const [address] = /http:\/\/localhost:\d+/.exec(output)
+    while (!listening.test(output)) await Promise.race([once(child.stdout, "data", { signal: timeout() }), failed])
+    const [, port] = listening.exec(output)
     await use(async (path, init) => {
-      const response = await fetch(address + path, { signal: timeout(), ...init })
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal: timeout(), ...init })
       return `${response.status} ${await response.text()}`
     })
   } catch (error) {
-    throw new Error(`next ${mode}: ${error.message} ${output}`)
+    throw new Error(`${args.join(" ")}: ${error.message} ${output}`)
   } finally {
     child.kill("SIGTERM")
-    await once(child, "close")
+    await closed
   }
 }
 
@@ -167,6 +169,8 @@ const serves = async (folder, bin, mode, use) => {
 const next = async () => {
   const folder = await project(["next@16", "react@19", "react-dom@19"])
   const bin = join(folder, "node_modules/next/dist/bin/next")
+  const serve = (mode, use) =>
+    serves(folder, process.execPath, [bin, mode, "--port", "0"], /http:\/\/localhost:(\d+)[^]*ready/i, use)
   await cp(join(folder, "next"), join(folder, "app"), { recursive: true })
   const exchanges = async () => (await (await fetch(`${baseUrl}/simulator/counters`)).json()).exchanges
   const uses = async (ask) => {
@@ -194,9 +198,9 @@ const next = async () => {
     if (made !== count) throw new Error(`${made} exchanges instead of ${count}: not one client`)
   }
   await run(folder, process.execPath, [bin, "build"], settings)
-  await exchanging(2, () => serves(folder, bin, "start", uses))
+  await exchanging(2, () => serve("start", uses))
   await exchanging(3, () =>
-    serves(folder, bin, "dev", async (ask) => {
+    serve("dev", async (ask) => {
       await uses(ask)
       const page = join(folder, "app/page.js")
       await writeFile(page, (await readFile(page, "utf8")).replace("<main>", "<main><p>edited</p>"))
@@ -241,28 +245,11 @@ const workerd = async () => {
     logLevel: "silent",
     outfile: join(folder, "bundle.js")
   })
-  const child = spawn(executable, ["serve", "worker.capnp", "--control-fd=3"], {
-    cwd: folder,
-    env: environment(settings),
-    stdio: ["ignore", "pipe", "pipe", "pipe"]
-  })
-  let output = ""
-  child.stderr.on("data", (text) => output += text)
-  try {
-    const [event] = await Promise.race([
-      once(child.stdio[3], "data"),
-      once(child, "exit").then(() => Promise.reject(new Error(output)))
-    ])
-    const address = `http://127.0.0.1:${/"port":(\d+)/.exec(String(event))[1]}`
-    const ask = async (path) => (await fetch(address + path, { signal: timeout() })).text()
+  await serves(folder, executable, ["serve", "worker.capnp", "--control-fd=1"], /"port":(\d+)/, async (ask) => {
     const pages = await Promise.all(Array.from({ length: 8 }, () => ask("/?term=oats")))
     for (const page of pages) says(page, "Oats")
     says(await ask("/steps"))
-  } catch (error) {
-    throw new Error(`${error.message} ${output}`)
-  } finally {
-    child.kill("SIGKILL")
-  }
+  })
 }
 
 const rows = {
