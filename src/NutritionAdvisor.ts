@@ -17,7 +17,7 @@ import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Environment from "./internal/options/environment.js"
 import * as Client from "./internal/request/client.js"
-import { withForwardableOptions } from "./internal/request/searchOptions.js"
+import { withCopiedOptions } from "./internal/request/searchOptions.js"
 import * as Background from "./internal/runtime/background.js"
 import * as Settings from "./internal/settings/settings.js"
 import * as Sharing from "./internal/settings/sharing.js"
@@ -247,7 +247,7 @@ export const search = (
   term: string,
   options?: SearchOptions
 ): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> =>
-  withForwardableOptions(
+  withCopiedOptions(
     options,
     (forwarded) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, forwarded))
   )
@@ -272,7 +272,7 @@ export const search = (
  * @category accessors
  */
 export const searchAs: SearchAs<NutritionAdvisor> = (schema) => (term, options) =>
-  withForwardableOptions(
+  withCopiedOptions(
     options,
     (forwarded) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, forwarded))
   )

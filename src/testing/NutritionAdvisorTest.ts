@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import { searchAsOf } from "../internal/request/decode.js"
-import { withForwardableOptions } from "../internal/request/searchOptions.js"
+import { withCopiedOptions } from "../internal/request/searchOptions.js"
 import { NutritionAdvisor, type SearchOptions, type Service } from "../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 
@@ -92,7 +92,7 @@ export const layerRecording = (
     Effect.map(Ref.make<ReadonlyArray<RecordedSearch>>([]), (recorded) => {
       const { search = () => Effect.succeed({ results: [], alternateNames: [] }), searchAs } = methods
       const recording = <A, R>(search: Search<A, R>): Search<A, R> => (term, given) =>
-        withForwardableOptions(given, (options) =>
+        withCopiedOptions(given, (options) =>
           Effect.zipRight(
             Ref.update(recorded, (searches) => [...searches, { term, options }]),
             search(term, options)

@@ -99,7 +99,7 @@ export const withNormalizedOptions = readingWith(normalized)
  * Passes the options of a search to another client, which may read them later or more than once. They are copied, because the caller may
  * change them for its next search, and because an iterator can't be read twice.
  */
-export const withForwardableOptions = readingWith(copied)
+export const withCopiedOptions = readingWith(copied)
 
 /** JSON keeps these values apart. Two objects can't be compared: they might mean the same thing, or two different customers. */
 const isComparable = (value: unknown): boolean =>

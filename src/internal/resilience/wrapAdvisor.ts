@@ -6,7 +6,7 @@ import { NutritionAdvisor, type Service } from "../../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import { searchAsOf } from "../request/decode.js"
 import type { DataOperation } from "../request/runner.js"
-import { withForwardableOptions } from "../request/searchOptions.js"
+import { withCopiedOptions } from "../request/searchOptions.js"
 
 type Wrap = <A>(
   call: Effect.Effect<A, NutritionAdvisorError>,
@@ -16,7 +16,7 @@ type Wrap = <A>(
 /** Wraps each search and request of a client. `searchAs` decodes after the wrapped search, and all options are passed on. */
 export const wrapAdvisor = (advisor: Service, wrap: Wrap): Service => {
   const search: Service["search"] = (term, given) =>
-    withForwardableOptions(
+    withCopiedOptions(
       given,
       (options) => wrap(advisor.search(term, options), { operation: "search", method: "GET" })
     )
