@@ -72,6 +72,7 @@ const refusals: ReadonlyArray<Refusal> = [
   refused("baseUrl", /absolute URL/, ["", "a.example", "//a.example", "https://a .example"]),
   refused("baseUrl", /https/, insecure, { ...url("http://a"), allowInsecureHttp: "false" as never }),
   refused("baseUrl", /white space/, [" https://a.example", "https://a.example\n"]),
+  refused("baseUrl", /typographic/, ["“https://a.example”"]),
   refused("baseUrl", /is quoted/, ["\"https://a.example\"", "'https://a.example'"]),
   refused("baseUrl", /user name/, ["https://user@a.example", "https://user:word@a.example"]),
   refused("baseUrl", /query/, ["https://a.example?a=1", "https://a.example/#part"]),
@@ -80,7 +81,7 @@ const refusals: ReadonlyArray<Refusal> = [
   refusedKeys(/is JSON/, "{\"license-key\":\"k\"}", "{ \"key\": 1 }"),
   refusedKeys(/comment/, "demo-key # mine", "demo-key #", "\"demo-key\""),
   refusedKeys(/blank/, "", " ", "\t"),
-  refusedKeys(/typographic quotation mark/, "“key-1”", "key-1’", "«key-1»"),
+  refusedKeys(/typographic quotation mark/, "“key-1”", "key-1’", "«key-1»", "„key-1"),
   refusedKeys(/white space/, " key-1", "key-1 ", "key\n", "\u200bkey-1"),
   refusedKeys(/a URL path segment/, "a\u0000b", "a\r\nb", "\ud800", "key\udc00", ".", "..", "%2e", ".%2e"),
   // @ts-expect-error A license key is Redacted, so that no log can show it.

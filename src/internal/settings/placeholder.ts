@@ -50,10 +50,10 @@ export const isPlaceholder = (text: string): boolean =>
 
 export const placeholderRule = "looks like a placeholder or an unresolved reference: set the value itself"
 
-/** Secret files and env files may add white space or quotation marks, and word processors replace the marks by typographic ones. */
+/** Secret files and env files may add white space or quotation marks, and word processors replace them with typographic ones. */
 export const nothingAround = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
   [
-    !/^[\s\p{Cf}\p{Pi}\p{Pf}]|[\s\p{Cf}\p{Pi}\p{Pf}]$/u.test(text),
+    !/^[\s\p{Cf}\p{Pi}\p{Pf}„‚]|[\s\p{Cf}\p{Pi}\p{Pf}]$/u.test(text),
     "starts or ends with white space, a line break or a typographic quotation mark"
   ],
   [!/^(["'`]).*\1$|\s#/.test(text), "is quoted or ends with a comment: docker --env-file keeps both"]
