@@ -59,7 +59,8 @@ it("options of a call: null counts as none", async () => {
   await using world = simulatedClient()
   const { fetch, search, searchAs } = world.advisor
   const payload = await search("oats", JSON.parse("null"))
-  expect(await search("oats", JSON.parse("{\"signal\":null,\"timeout\":null}"))).toEqual(payload)
+  expect(await search("oats", JSON.parse("{\"signal\":null,\"timeout\":null,\"headers\":null,\"urlParams\":null}")))
+    .toEqual(payload)
   expect(await searchAs(Schema.Unknown)("oats", JSON.parse("null"))).toEqual(payload)
   expect(await (await fetch("/v2/products/napi/food/search/semantic?term=oats", JSON.parse("null"))).json()).toEqual(
     payload

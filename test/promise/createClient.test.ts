@@ -56,6 +56,8 @@ it("createClient: the stack of its ConfigurationError names the caller", () => {
 it.each(["a key", null])("createClient: it throws a ConfigurationError if its options are %j", (options) => {
   const error = thrownBy(() => Advisor.createClient(JSON.parse(JSON.stringify(options))))
   expect(error).toMatchObject({ _tag: "ConfigurationError", field: "options" })
+  expect(String(error)).toContain("options must be an object")
+  expect(String(error)).not.toContain("a key")
 })
 
 it("createClient: a misspelled option is reported instead of the missing setting", () => {

@@ -57,7 +57,7 @@ testLive("fetch: a web Request without a body can be passed as the options", fun
 
 testLive("fetch: a path that is not a string is rejected before anything is sent", function*() {
   const [fetch, seen] = yield* overPort()
-  for (const path of [undefined, null, {}, new Request("http://gateway.example/diary")]) {
+  for (const path of [undefined, null, {}, { href: "/v2/x" }, new Request("http://gateway.example/diary")]) {
     const error = yield* Effect.promise(() => rejection(fetch(path as never)))
     expect(error).toMatchObject({ _tag: "BadRequest", detail: expect.stringContaining("fetch(request.url, request)") })
   }

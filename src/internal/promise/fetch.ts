@@ -5,7 +5,6 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Predicate from "effect/Predicate"
 import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
 import { type Chunks, chunksOf } from "../http/chunks.js"
@@ -24,9 +23,9 @@ const headerPairs = (headers: NonNullable<RequestInit["headers"]>) =>
 /** The options of fetch that are used. A web Request has them, too, as getters of its prototype, so they are read by their names. */
 type Init = Pick<RequestInit, "body" | "headers" | "method">
 
-/** A program without types may pass a URL, which has an `href`, but also a web Request or undefined. */
+/** Rejects a path that is neither a string nor a URL, which programs without types may pass. */
 const checkPath = (path: unknown): Either.Either<void, BadRequest> =>
-  typeof path === "string" || Predicate.hasProperty(path, "href")
+  typeof path === "string" || URL.canParse(String(path))
     ? Either.void
     : Either.left(notSent("its path is not a string; pass a web Request as fetch(request.url, request)"))
 

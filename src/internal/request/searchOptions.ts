@@ -53,7 +53,7 @@ export const presentHeaders = (headers: Headers.Headers): Headers.Headers =>
 const normalized = (options: SearchOptions): NormalizedOptions => ({
   ...options,
   urlParams: paramsOf(options.urlParams ?? []),
-  headers: options.headers && presentHeaders(Headers.fromInput(options.headers))
+  headers: options.headers ? presentHeaders(Headers.fromInput(options.headers)) : undefined
 })
 
 /** Copies a record. A copy of the platform's Headers still hides its secrets, because it keeps its prototype. */
