@@ -1,6 +1,12 @@
+import type { HttpClient } from "@effect/platform"
 import { describe, expect, expectTypeOf } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
-import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
+import {
+  NutritionAdvisor,
+  type NutritionAdvisorError,
+  SharedTokenCache,
+  type TokenProvider
+} from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { namesWithVariable, variableOf } from "../../src/internal/options/environment.js"
 import { asConfigurationError } from "../../src/internal/promise/configError.js"
@@ -20,6 +26,14 @@ const environment = (values: Values) => Layer.setConfigProvider(ConfigProvider.f
 type ConfigOptions = Parameters<typeof NutritionAdvisor.layerConfig>[0]
 
 expectTypeOf<{ baseUrl: string }>().not.toExtend<ConfigOptions>()
+
+expectTypeOf(NutritionAdvisor.layer).returns.toEqualTypeOf<
+  Layer.Layer<
+    NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider,
+    NutritionAdvisorError.ConfigurationError,
+    HttpClient.HttpClient
+  >
+>()
 
 /** A client whose environment has only these variables. */
 const configuredOnly = (values: Values, options?: ConfigOptions) =>

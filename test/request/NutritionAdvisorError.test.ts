@@ -125,12 +125,24 @@ const transientTags = new Set<string>(["ServerError", "TransportError", "TooMany
 
 const { isNutritionAdvisorError, isTransient, statusOf } = NutritionAdvisorError
 
+type Tag = NutritionAdvisorError.NutritionAdvisorError["_tag"]
+
+const handleAll = (
+  search: ReturnType<typeof NutritionAdvisor.search>,
+  handlers: { readonly [Name in Tag]: () => Effect.Effect<void> }
+) => Effect.catchTags(search, handlers)
+
+expectTypeOf(handleAll).returns.toEqualTypeOf<Effect.Effect<unknown, never, NutritionAdvisor.NutritionAdvisor>>()
+expectTypeOf<"ConfigurationError">().not.toExtend<Tag>()
+expectTypeOf<NutritionAdvisorError.TransportError>().not.toHaveProperty("status")
+
 describe("guards of errors", () => {
   each("isNutritionAdvisorError and isTransient return the right result for %s", (tag, error) => {
     const caught: unknown = error
     expect(isNutritionAdvisorError(caught)).toBe(tag !== "ConfigurationError")
     expect(caught instanceof NutritionAdvisorError.NutritionAdvisorError).toBe(tag !== "ConfigurationError")
     expect(isTransient(caught)).toBe(transientTags.has(tag))
+    if (isTransient(caught)) expectTypeOf(caught.operation).toEqualTypeOf<NutritionAdvisorError.Operation>()
     if (caught instanceof NutritionAdvisorError.NutritionAdvisorError) {
       expectTypeOf(caught).toEqualTypeOf<NutritionAdvisorError.NutritionAdvisorError>()
     }
