@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { Effect, Schedule } from "effect"
 import { build } from "esbuild"
+import { repository } from "../support/documents/blocks.js"
 
 /** An empty folder, for the time of a scope. */
 export const folder = Effect.acquireRelease(
@@ -51,7 +52,7 @@ export const withoutPackage = (name: string) => {
 export const spawned = (command: string, args: ReadonlyArray<string>, env: Settings = {}) =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const child = spawn(command, args, { env: { ...environment, ...env } })
+      const child = spawn(command, args, { cwd: repository, env: { ...environment, ...env } })
       const output = { stdout: "", stderr: "" }
       child.stdout.on("data", (text) => output.stdout += text)
       child.stderr.on("data", (text) => output.stderr += text)

@@ -161,7 +161,7 @@ const serves = async (folder, command, args, listening, use) => {
     throw new Error(`${args.join(" ")}: ${error.message} ${output}`)
   } finally {
     child.kill("SIGTERM")
-    await closed
+    await closed.catch(() => {})
   }
 }
 
@@ -245,7 +245,7 @@ const workerd = async () => {
     logLevel: "silent",
     outfile: join(folder, "bundle.js")
   })
-  await serves(folder, executable, ["serve", "worker.capnp", "--control-fd=1"], /"port":(\d+)/, async (ask) => {
+  await serves(folder, executable, ["serve", "worker.capnp", "--control-fd=1"], /"port":(\d+)\D/, async (ask) => {
     const pages = await Promise.all(Array.from({ length: 8 }, () => ask("/?term=oats")))
     for (const page of pages) says(page, "Oats")
     says(await ask("/steps"))

@@ -29,25 +29,25 @@ export const make = (settings = "") =>
     const control = yield* opened(() =>
       new Redis({ port, host: "127.0.0.1", lazyConnect: true, retryStrategy: () => 20 })
     )
-    const options = `--port ${port} --bind 127.0.0.1 --dir ${folder} --appendonly no ${settings}`.trim().split(" ")
-    const spawned = Scope.extend(Program.spawned("redis-server", [...options, "--save", ""]), scope)
+    const options = `--port ${port} --bind 127.0.0.1 --appendonly no ${settings}`.trim().split(" ")
+    const spawned = Scope.extend(Program.spawned("redis-server", [...options, "--dir", folder, "--save", ""]), scope)
     const responds = Effect.promise(() => control.ping().then((reply) => reply === "PONG", () => false))
     const untilItResponds = Effect.repeat(responds, { until: (isSo) => isSo, schedule: Schedule.spaced("10 millis") })
-    let process = yield* Effect.zipLeft(spawned, untilItResponds)
+    let server = yield* Effect.zipLeft(spawned, untilItResponds)
 
     return {
       port,
       url: Redacted.make(`redis://127.0.0.1:${port}`),
       /** Starts the server again on its port, empty, and waits until it responds. */
-      start: Effect.map(Effect.zipLeft(spawned, untilItResponds), (started) => void (process = started)),
+      start: Effect.map(Effect.zipLeft(spawned, untilItResponds), (started) => void (server = started)),
       /** SIGKILL: the server ends without closing anything. */
       kill: Effect.suspend(() => {
-        process.child.kill("SIGKILL")
-        return process.ended
+        server.child.kill("SIGKILL")
+        return server.ended
       }),
       /** SIGSTOP: connections stay open, and no response arrives. */
-      freeze: Effect.sync(() => process.child.kill("SIGSTOP")),
-      thaw: Effect.sync(() => process.child.kill("SIGCONT")),
+      freeze: Effect.sync(() => server.child.kill("SIGSTOP")),
+      thaw: Effect.sync(() => server.child.kill("SIGCONT")),
       /** A command over a connection of the test itself, such as `command("CONFIG", "SET", "maxmemory", "1mb")`. */
       command: (name: string, ...args: ReadonlyArray<string | number>): Effect.Effect<unknown> =>
         Effect.promise(() => control.call(name, ...args))
