@@ -55,7 +55,7 @@ testLive("fetch: a web Request without a body can be passed as the options", fun
   expect(seen).toMatchObject([{ method: "GET", path: "/v2/diary" }])
 })
 
-testLive("fetch: a path that is not a string is rejected before anything is sent", function*() {
+testLive("fetch: a path that is neither a string nor a URL is rejected before anything is sent", function*() {
   const [fetch, seen] = yield* overPort()
   for (const path of [undefined, null, {}, { href: "/v2/x" }, new Request("http://gateway.example/diary")]) {
     const error = yield* Effect.promise(() => rejection(fetch(path as never)))

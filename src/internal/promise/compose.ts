@@ -5,7 +5,6 @@ import * as Either from "effect/Either"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
 import * as Scheduler from "effect/Scheduler"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { ConfigurationError } from "../../NutritionAdvisorError.js"
@@ -109,8 +108,7 @@ const sendThroughFetch = Effect.suspend(() =>
  */
 const checkedBuild = (options: ClientOptions) =>
   Effect.gen(function*() {
-    const isObject = Predicate.isRecord(options) && !Redacted.isRedacted(options)
-    yield* check("options", [isObject, "must be an object, such as { licenseKey, baseUrl }"])
+    yield* check("options", [Predicate.isRecord(options), "must be an object, such as { licenseKey, baseUrl }"])
     const { cache, httpClient, logger, retry, sharedTokenCache, throttle, ...advisorOptions } = options
     yield* checkNames(advisorOptions, sharedTokenCache !== undefined)
     yield* checkIsLayer("httpClient", httpClient)
