@@ -66,9 +66,7 @@ export const chunksOfResponse = (response: Response): Chunks =>
 export class FetchCall {
   /** Set when the head of the response has been received. */
   status: number | undefined
-  private chunks: Chunks | undefined
   private response: Promise<Response> | undefined
-  private isCanceled = false
 
   constructor(private readonly receiver: Receiver, private readonly abort: () => void) {}
 
@@ -76,17 +74,15 @@ export class FetchCall {
   through(fetch: Fetch): Fetch {
     return (input, init) => {
       const resource = typeof input === "object" && "href" in input ? input.href : input
-      return this.response = this.read(fetch(resource, init))
+      return this.response = this.read(fetch(resource, init), init?.signal)
     }
   }
 
-  private async read(fetched: Promise<Response>) {
+  private async read(fetched: Promise<Response>, signal: AbortSignal | null | undefined) {
     const response = await fetched
     const head = partOf(response, headOf)
     this.status = head.status
-    this.chunks = chunksOfResponse(response)
-    if (this.isCanceled) this.chunks.cancel()
-    const body = await readChunks(this.chunks, this.receiver.maxBytesOf(head.status))
+    const body = await readChunks(chunksOfResponse(response), this.receiver.maxBytesOf(head.status), signal)
     const buffered = { ...head, ...body }
     if (!body.isWhole) {
       this.receiver.onResponse(buffered)
@@ -98,10 +94,5 @@ export class FetchCall {
   /** Resolves when fetch has ended. A fetch that ignores its signal ends late. */
   async ended() {
     await Promise.allSettled([this.response])
-  }
-
-  cancel() {
-    this.isCanceled = true
-    this.chunks?.cancel()
   }
 }
