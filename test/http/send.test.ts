@@ -35,7 +35,7 @@ const respondingWithoutSource = (respond: () => Response) =>
 const send = (client: HttpClient.HttpClient) =>
   Effect.flatMap(
     Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run)),
-    (timeouts) => Send.interruptible(Send.make(client, timeouts))(request, "search", limits)
+    (timeouts) => Send.interruptible(Send.make(client, limits, timeouts), "search")(request)
   )
 
 /** A stream of six-byte chunks that never ends, and what was done with it. */
@@ -89,7 +89,7 @@ describe("HTTP response", () => {
 
   test("no timer is left after a response", function*() {
     const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
-    yield* Send.interruptible(Send.make(responding(() => new Response()), timeouts))(request, "search", limits)
+    yield* Send.interruptible(Send.make(responding(() => new Response()), limits, timeouts), "search")(request)
     expect(timeouts.expireDue()).toBeUndefined()
   })
 })
@@ -230,7 +230,7 @@ describe("HTTP client that delivers a whole response in one step", () => {
   test("a streamed body is not sent in one step", function*() {
     const client = over(() => () => Effect.void)
     const streamed = { ...request, body: HttpBody.stream(Stream.make(new Uint8Array(1))) }
-    const { body } = yield* Send.interruptible(Send.make(client))(streamed, "search", { ...limits, maxBytes: 100 })
+    const { body } = yield* Send.interruptible(Send.make(client, { ...limits, maxBytes: 100 }), "search")(streamed)
     expect(new TextDecoder().decode(body)).toBe("through a response")
   })
 })

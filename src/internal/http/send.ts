@@ -29,17 +29,18 @@ export interface ResponseLimits {
 }
 
 /**
- * Where a caller keeps its pending request, so that it can cancel it. The canceler of `Effect.async` would be lost if an interruption came
+ * A call, and its pending request, so that its owner can cancel it. The canceler of `Effect.async` would be lost if an interruption came
  * right after the start.
  */
-export interface RequestSlot {
+export interface Call {
+  readonly operation: Operation
   pending: { readonly cancel: Abort } | undefined
 }
 
 type Outcome = Effect.Effect<ServiceResponse, SendError>
 
 /** Sends a request and reads the whole response in bounded memory. */
-export type Send = (request: Request, operation: Operation, limits: ResponseLimits, slot: RequestSlot) => Outcome
+export type Send = (request: Request, call: Call) => Outcome
 
 /** Errors keep only 4 KiB. More is read, because the connection can be reused only after the body has been read to its end. */
 const maxErrorBytes = 64 * 1024
@@ -154,14 +155,14 @@ class PendingRequest extends Timed implements Receiver {
 }
 
 /** Creates the function that sends requests. Without `timeouts`, the caller must apply a timeout. */
-export const make = (client: HttpClient.HttpClient, timeouts?: Timeouts): Send => {
+export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, timeouts?: Timeouts): Send => {
   const direct = dispatchOf(client)
   const through = dispatchThrough(client)
-  return (request, operation, limits, slot) => {
+  return (request, call) => {
     const begin = (dispatch: (receiver: Receiver) => Abort): Outcome =>
       Effect.async((resume) => {
-        const pending = new PendingRequest(operation, limits, timeouts)
-        slot.pending = pending
+        const pending = new PendingRequest(call.operation, limits, timeouts)
+        call.pending = pending
         pending.begin(dispatch, resume)
       })
     return direct !== undefined && isBuffered(request)
@@ -174,12 +175,8 @@ export const make = (client: HttpClient.HttpClient, timeouts?: Timeouts): Send =
  * Cancels requests on interruption, and waits until the client has released them, so that no exchange starts while another one is still
  * running. A search cancels its request itself, because this would add two microseconds.
  */
-export const interruptible =
-  (send: Send) => (request: Request, operation: Operation, limits: ResponseLimits): Outcome =>
-    Effect.suspend(() => {
-      const slot: RequestSlot = { pending: undefined }
-      return Effect.onInterrupt(
-        send(request, operation, limits, slot),
-        () => Effect.suspend(() => slot.pending?.cancel() ?? Effect.void)
-      )
-    })
+export const interruptible = (send: Send, operation: Operation) => (request: Request): Outcome =>
+  Effect.suspend(() => {
+    const call: Call = { operation, pending: undefined }
+    return Effect.onInterrupt(send(request, call), () => Effect.suspend(() => call.pending?.cancel() ?? Effect.void))
+  })

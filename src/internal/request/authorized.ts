@@ -40,15 +40,6 @@ const makeAddHeaders = ({ serviceIdHeader, userAgent }: DataSettings) => {
   }
 }
 
-/** Sends a request with a token, and doesn't look at the status. */
-const makeSendOnce = (settings: DataSettings, send: Send) => {
-  const limits = { maxBytes: settings.maxResponseBytes, observeHeaders: settings.observeHeaders }
-  const addHeaders = makeAddHeaders(settings)
-
-  return (context: RequestContext, { body, headers, method, origin, path }: RequestWithoutToken, token: AccessToken) =>
-    send({ method, origin, path, headers: addHeaders(token, headers), body }, context.operation, limits, context)
-}
-
 /** Adds the response to the span. A later response replaces it. */
 const showOn = ({ span }: RequestContext, response: ServiceResponse.ServiceResponse) => {
   if (span === undefined) return
@@ -81,7 +72,14 @@ const withRejectionMetric = (renewing: Effect.Effect<ServiceResponse.ServiceResp
 
 /** Sends data requests with a token. If the token is rejected, renews it and retries the request. */
 export const make = (settings: DataSettings, tokens: TokenProvider.Service, send: Send) => {
-  const sendOnce = makeSendOnce(settings, send)
+  const addHeaders = makeAddHeaders(settings)
+
+  /** Sends a request with a token, and doesn't look at the status. */
+  const sendOnce = (
+    context: RequestContext,
+    { body, headers, method, origin, path }: RequestWithoutToken,
+    token: AccessToken
+  ) => send({ method, origin, path, headers: addHeaders(token, headers), body }, context)
 
   const hasRejectedStatus = ({ status }: ServiceResponse.ServiceResponse) => settings.rejectedStatuses.has(status)
 

@@ -28,7 +28,8 @@ export const make = (
 ): Effect.Effect<Service, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
     const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
-    const send = Send.make(yield* HttpClient.HttpClient, timeouts)
+    const { maxResponseBytes: maxBytes, observeHeaders } = settings
+    const send = Send.make(yield* HttpClient.HttpClient, { maxBytes, observeHeaders }, timeouts)
     const authorized = Authorized.make(settings, tokens, send)
     const server = serverAttributes(settings.baseUrl)
     const runSearch = makeRunner("search", server)

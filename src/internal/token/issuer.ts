@@ -27,22 +27,18 @@ export const make = (
   { baseUrl, licenseKey, refresh, serviceId, tokenRoute, tokenTimeout, userAgent }: Settings.ExchangeSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
-    const send = Send.interruptible(Send.make(client))
+    const send = Send.interruptible(Send.make(client, limits), "token")
     const attributes = { ...serverAttributes(baseUrl), "http.request.method": "POST", "url.template": tokenRoute.path }
 
     const exchange = (key: Redacted.Redacted<string>): Effect.Effect<AccessToken, TokenError> =>
       Effect.gen(function*() {
-        const response = yield* send(
-          {
-            method: "POST",
-            origin: baseUrl.origin,
-            path: baseUrl.pathname + tokenRoute.path.replace("{key}", () => Url.encode(Redacted.value(key))),
-            headers: { accept: "*/*", "user-agent": userAgent },
-            body: HttpBody.empty
-          },
-          "token",
-          limits
-        )
+        const response = yield* send({
+          method: "POST",
+          origin: baseUrl.origin,
+          path: baseUrl.pathname + tokenRoute.path.replace("{key}", () => Url.encode(Redacted.value(key))),
+          headers: { accept: "*/*", "user-agent": userAgent },
+          body: HttpBody.empty
+        })
         const receivedAt = yield* Clock.currentTimeMillis
         const { status } = response
         yield* Effect.annotateCurrentSpan("http.response.status_code", status)
