@@ -1,3 +1,5 @@
+import * as Option from "effect/Option"
+
 /** The secrets that a simulator knows. */
 export interface KnownSecrets {
   readonly licenseKeys: ReadonlySet<string>
@@ -7,13 +9,8 @@ export interface KnownSecrets {
 }
 
 /** Returns undefined if the text is not valid percent-encoding. */
-export const percentDecoded = (text: string): string | undefined => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
-}
+export const percentDecoded = (text: string): string | undefined =>
+  Option.getOrUndefined(Option.liftThrowable(decodeURIComponent)(text))
 
 /** Each byte becomes a character, as in a server's path. Buffer would do this, but isn't available in every runtime. */
 const latin1Of = (bytes: Uint8Array): string => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")
