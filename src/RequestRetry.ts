@@ -46,9 +46,6 @@ const maxBudget = 100
 
 type Call<A> = Effect.Effect<A, NutritionAdvisorError>
 
-/** A token exchange has its own retries. */
-const isRetried = (error: NutritionAdvisorError) => isRetryable(error) && error.operation !== "token"
-
 /** @internal */
 export const declarations = {
   times: {
@@ -93,7 +90,8 @@ const make = (options: Options) =>
     const attempt = <A>(call: Call<A>, retriesSoFar: number): Call<A> =>
       Effect.catchAll(call, (error) => {
         const requested = retryAfterMillis(error)
-        const canRetry = retriesSoFar < times && isRetried(error) && requested <= cap
+        // A token exchange has its own retries.
+        const canRetry = isRetryable(error) && error.operation !== "token" && retriesSoFar < times && requested <= cap
         if (!canRetry || !takeFromBudget()) return Effect.fail(error)
         const backoff = Math.min(cap, base * 2 ** retriesSoFar)
         return Random.next.pipe(

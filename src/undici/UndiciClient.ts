@@ -15,8 +15,8 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { type Checked, parseCount, parseMillis } from "../internal/options/check.js"
-import { type Declarations, parse } from "../internal/options/declarations.js"
+import { parseCount, parseMillis } from "../internal/options/check.js"
+import { type Declarations, parse, type Parsed } from "../internal/options/declarations.js"
 import * as Environment from "../internal/options/environment.js"
 import * as Client from "../internal/undici/client.js"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
@@ -67,16 +67,14 @@ export const declarations = {
   undici: { default: {}, parse: Either.right<Undici.Agent.Options> }
 } satisfies Declarations<Options>
 
-const agentOptions = (options: Options): Checked<Undici.Agent.Options> =>
-  Either.map(
-    parse(declarations, options),
-    ({ connectTimeout: timeout, maxResponseBytes, undici, ...others }) => ({
-      ...others,
-      ...maxResponseBytes !== undefined && { maxResponseSize: maxResponseBytes },
-      ...undici,
-      connect: typeof undici.connect === "function" ? undici.connect : { timeout, ...undici.connect }
-    })
-  )
+const agentOptions = (
+  { connectTimeout: timeout, maxResponseBytes, undici, ...others }: Parsed<typeof declarations>
+): Undici.Agent.Options => ({
+  ...others,
+  ...maxResponseBytes !== undefined && { maxResponseSize: maxResponseBytes },
+  ...undici,
+  connect: typeof undici.connect === "function" ? undici.connect : { timeout, ...undici.connect }
+})
 
 const isMissing = (cause: unknown) => Predicate.hasProperty(cause, "code") && /MODULE_NOT_FOUND/.test(`${cause.code}`)
 
@@ -113,7 +111,7 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<HttpClient.HttpClient, ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {
-    const settings = yield* agentOptions(options)
+    const settings = agentOptions(yield* parse(declarations, options))
     const { Agent } = yield* loadUndici
     const agent = yield* Effect.acquireRelease(
       Effect.try({

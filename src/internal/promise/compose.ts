@@ -92,7 +92,6 @@ const clientOf = (given: AdvisorOptions, sharedTokenCache: ClientOptions["shared
  */
 const fetchClient = Effect.runSync(Effect.scoped(Layer.build(FetchHttpClient.layer)))
 
-/** The fetch of the process, which may have none. */
 const sendThroughFetch = Effect.suspend(() =>
   hasFetch()
     ? Effect.succeed(fetchClient)

@@ -23,20 +23,19 @@ const headerPairs = (headers: NonNullable<RequestInit["headers"]>) =>
 /** The options of fetch that are used. A web Request has them, too, as getters of its prototype, so they are read by their names. */
 type Init = Pick<RequestInit, "body" | "headers" | "method">
 
-/** Rejects a path that is neither a string nor a URL, which programs without types may pass. */
-const checkPath = (path: unknown): Either.Either<void, BadRequest> =>
-  typeof path === "string" || URL.canParse(String(path))
-    ? Either.void
-    : Either.left(notSent("its path is not a string; pass a web Request as fetch(request.url, request)"))
-
-/** Normalizes method and headers with a web Request. */
-const headOf = ({ headers = {}, method = "GET" }: Init): Either.Either<Request, BadRequest> =>
-  typeof Request === "undefined" || typeof Response === "undefined"
-    ? Either.left(notSent("this process has no Request and Response: use search or httpClient, or define both"))
-    : Either.try({
-      try: () => new Request("http://localhost", { headers: headerPairs(headers), method: method.toUpperCase() }),
-      catch: () => notSent("its method or a header is not valid")
-    })
+/** Checks the path, and normalizes method and headers with a web Request. A program without types may pass any path. */
+const headOf = (path: unknown, { headers = {}, method = "GET" }: Init): Either.Either<Request, BadRequest> => {
+  if (typeof path !== "string" && !URL.canParse(String(path))) {
+    return Either.left(notSent("its path is not a string; pass a web Request as fetch(request.url, request)"))
+  }
+  if (typeof Request === "undefined" || typeof Response === "undefined") {
+    return Either.left(notSent("this process has no Request and Response: use search or httpClient, or define both"))
+  }
+  return Either.try({
+    try: () => new Request("http://localhost", { headers: headerPairs(headers), method: method.toUpperCase() }),
+    catch: () => notSent("its method or a header is not valid")
+  })
+}
 
 /** Adds what the caller's own body stream throws to `thrown`, because the promise rejects with it. */
 const recordingErrors = (chunks: Chunks, thrown: Array<unknown>) =>
@@ -98,7 +97,7 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
  * and the caller may use the same objects for the next call.
  */
 export const fetchPath = (path: string, init: Init) => {
-  const head = Either.andThen(checkPath(path), () => headOf(init))
+  const head = headOf(path, init)
   const content = Upload.copyOf(init.body)
   const thrown: Array<unknown> = []
   return Effect.flatMap(
