@@ -65,10 +65,9 @@ const make = (options: Options) =>
 /**
  * Holds all searches and requests after a 429, for the time in its Retry-After header (an hour at most), or for one second if it is
  * missing, zero or in the past. Then it sends one request first. The others follow as soon as that one gets any response except a 429.
- * After five seconds without a response, the next request is sent in its place. With `rate`, the service gets at most `limit` requests in
- * any `interval`, or one more because of jitter. A request that is sent again after a token renewal counts twice. Requests that are not
- * sent fail with TooManyRequests without a `status`; its `retryAfter` is the time in seconds until the next request can be sent. Fails with
- * ConfigurationError if an option is invalid.
+ * After five seconds without a response, the next request is sent in its place. A request that is sent again after a token renewal counts
+ * twice against `rate`. Requests that are not sent fail with TooManyRequests without a `status`; its `retryAfter` is the time in seconds
+ * until the next request can be sent. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category layers

@@ -14,7 +14,6 @@ import type { Declarations } from "./declarations.js"
 
 export const variableOf = (field: string) => `NUTRITION_ADVISOR_${String.camelToSnake(field).toUpperCase()}`
 
-/** Returns the names of the options that have a variable. */
 export const namesWithVariable = (declarations: object): ReadonlyArray<string> =>
   Object.entries(declarations).flatMap(([name, declaration]) => "variable" in declaration ? [name] : [])
 

@@ -3,7 +3,6 @@ import * as Either from "effect/Either"
 import { parseArguments } from "../../internal/options/arguments.js"
 import { controlRoutes } from "./controlRoutes.js"
 
-/** What `--help` prints. */
 export const usage = `Usage: effect-nutrition-advisor-simulator [options]
 
 Serves a simulated Nutrition Advisor API until it is stopped.

@@ -6,7 +6,6 @@ import type { SimulatedService } from "./simulatedService.js"
 
 const shownTokens = 100
 
-/** Creates the controls and counters for tests. */
 export const makeControls = (service: SimulatedService): Service => {
   const { latency, planned, received, responses, tokens } = service
   return {

@@ -50,7 +50,6 @@ export const sentBytes = (body: HttpBody.HttpBody): Effect.Effect<Uint8Array> =>
   }
 }
 
-/** The bytes that a server received. */
 export const receivedBytes = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array> =>
   request.method === "GET" || request.method === "HEAD"
     ? Effect.succeed(nothing)

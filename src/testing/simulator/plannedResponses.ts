@@ -11,7 +11,6 @@ export interface PlannedResponse {
 
 const none = (): Record<Operation, Array<PlannedResponse>> => ({ token: [], search: [], request: [] })
 
-/** The responses that the next requests get. */
 export class PlannedResponses {
   private next = none()
   private always: Partial<Record<Operation, PlannedResponse | undefined>> = {}

@@ -3,7 +3,6 @@ import type { SeenRequest } from "../Simulator.js"
 
 const keptAtMost = 1_000
 
-/** The requests that the simulated service received. */
 export class ReceivedRequests {
   readonly counted = { token: 0, search: 0, request: 0 }
   exchangesAtOnce = 0

@@ -19,7 +19,6 @@ export interface IssuedToken {
 /** Whether the service accepts the token at this time. */
 export const isAccepted = ({ expiresAt, isRevoked }: IssuedToken, now: number) => !isRevoked && expiresAt > now
 
-/** The tokens that the simulated service has issued. */
 export class Tokens {
   /** Whether an exchange returns the token that is still valid. */
   handsBackValid = false

@@ -72,7 +72,6 @@ const streamOf = (events: Events, lastId = "") => {
     })
 }
 
-/** The page, and the recorder that it needs. */
 export const make = (options: Options) =>
   Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
