@@ -15,11 +15,7 @@ const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToke
     yield* store.put(held)
     const issuer = { issue: () => Effect.succeed(issued) }
     const request = { reason: "refresh", replacing: Option.some(held) } as const
-    return yield* replaceToken({ policy: policyOf(), issuer, store }, {
-      request,
-      span: undefined,
-      invalidated: undefined
-    })
+    return yield* replaceToken({ policy: policyOf(), issuer, store }, { request })
   })
 
 test("refresh metrics: a token counts as fromPeer or issued even if it is not kept", function*() {

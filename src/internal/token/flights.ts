@@ -36,16 +36,16 @@ const longestPutBack = 1_000
 
 const interrupted = Cause.fail(aborted("token"))
 
-/** Waits for the result of the flight. A flight has many callers, so its span has no parent; the span of each caller links to it. */
-const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, TokenError> =>
-  Effect.ensuring(
-    Deferred.await(flight.token),
-    Effect.suspend(() => flight.span === undefined ? Effect.void : Effect.linkSpanCurrent(flight.span))
-  )
-
-/** Waits for the token of the flight, or fails if `ask` returned a failure. */
+/**
+ * Waits for the token of the flight, or fails if `ask` returned a failure. A flight has many callers, so its span has no parent; the span of
+ * each caller links to it.
+ */
 export const awaitToken = (asked: Exit.Exit<Flight, TokenError>): Effect.Effect<AccessToken.AccessToken, TokenError> =>
-  Effect.mapError(Effect.flatMap(asked, arrival), ownError)
+  Effect.flatMap(asked, (flight) =>
+    Effect.ensuring(
+      Deferred.await(flight.token),
+      Effect.suspend(() => flight.span ? Effect.linkSpanCurrent(flight.span) : Effect.void)
+    )).pipe(Effect.mapError(ownError))
 
 /** Which token callers still get after a failed exchange. */
 const servedAfterFailure = (
@@ -57,13 +57,6 @@ const servedAfterFailure = (
   if (invalidated !== undefined) return isUsable(invalidated) ? "rejected" : "none"
   return request.reason === "refresh" && Option.exists(request.replacing, isUsable) ? "current" : "none"
 }
-
-const makeFlight = (request: ExchangeRequest): Flight => ({
-  request,
-  token: Deferred.unsafeMake(FiberId.none),
-  span: undefined,
-  invalidated: undefined
-})
 
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
 export const make = (options: Options) =>
@@ -112,7 +105,7 @@ export const make = (options: Options) =>
 
     const ask = (request: ExchangeRequest): Effect.Effect<Exit.Exit<Flight, TokenError>> =>
       Effect.sync(() => {
-        const flight = makeFlight(request)
+        const flight: Flight = { request, token: Deferred.unsafeMake(FiberId.none) }
         const [asked, next] = State.ask(state, flight, request.reason, policy, now())
         state = next
         if (Exit.isSuccess(asked) && asked.value === flight) run(running(flight))

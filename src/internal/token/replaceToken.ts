@@ -22,9 +22,9 @@ export interface Options {
 /** What an exchange is for, and what it has done so far. */
 export interface Exchange {
   readonly request: ExchangeRequest
-  span: Tracer.Span | undefined
+  span?: Tracer.Span | undefined
   /** The rejected token, if it was invalidated. */
-  invalidated: Token | undefined
+  invalidated?: Token
 }
 
 export interface Replacement {
