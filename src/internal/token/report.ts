@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
+import { failureLabels } from "../telemetry/metrics.js"
 import * as Metrics from "./metrics.js"
 import type { Replacement } from "./replaceToken.js"
 
@@ -19,8 +20,8 @@ export const recordSuccess = (
   failuresBefore: number
 ): Effect.Effect<void> => {
   if (outcome === "reused") return Effect.void
-  if (outcome !== "fromPeer") Metrics.exchanged(reason, outcome)
-  Metrics.tokenExpires(token.expiresAt)
+  if (outcome !== "fromPeer") Metrics.exchanges({ reason, outcome, error: "none" })(1)
+  Metrics.setExpiry(token.expiresAt / 1000)
   const ended = debug(`An exchange ended: ${outcome}`, { reason })
   const recovered = `The license key can be exchanged again. Failed exchanges before this one: ${failuresBefore}.`
   return failuresBefore === 0 ? ended : Effect.zipRight(ended, Effect.logInfo(recovered))
@@ -60,7 +61,7 @@ export const recordFailure = (
   { reason }: ExchangeRequest,
   { cause, retryAt, served }: FailedExchange
 ): Effect.Effect<void> => {
-  Metrics.exchangeFailed(reason, cause)
+  Metrics.exchanges({ reason, outcome: "failed", error: failureLabels(cause).outcome })(1)
   const { labels, message } = described(Cause.failureOption(cause))
   const when = new Date(retryAt).toISOString()
   const warning = `The license key could not be exchanged. ${message} ${
