@@ -40,12 +40,10 @@ export const forbiddenReasons: Readonly<Record<ForbiddenReason, Meaning>> = {
 
 export type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
 
-const isRequestReason = (reason: ForbiddenReason): reason is RequestReason => reason !== "KeyRejected"
-
-export const requestReasons = Struct.keys(forbiddenReasons).filter(isRequestReason)
+export const requestReasons = Struct.keys(forbiddenReasons).filter((reason) => reason !== "KeyRejected")
 
 /** Checks for a Forbidden that concerns a request. */
 export const isForbiddenRequest = (
   error: NutritionAdvisorError
 ): error is Forbidden & { readonly reason: RequestReason } =>
-  error._tag === "Forbidden" && isRequestReason(error.reason)
+  error._tag === "Forbidden" && error.reason !== "KeyRejected"
