@@ -41,6 +41,20 @@ test.each([
   expect((yield* sent).map((all) => [all[name], all["x-request-id"]])).toEqual(Array(2).fill([undefined, "1"]))
 })
 
+test.each([
+  ["if-none-match", "W/\"2a\""],
+  ["if-modified-since", "Sun, 29 Nov 2026 19:00:00 GMT"],
+  ["if-match", "\"2a\""],
+  ["if-unmodified-since", "Sun, 29 Nov 2026 19:00:00 GMT"],
+  ["if-range", "\"2a\""],
+  ["range", "bytes=0-99"]
+])("headers: only a request forwards the caller's %s: %s", function*([name = "", value], { httpClient, search }) {
+  const headers = { [name.toUpperCase()]: value, "x-request-id": "1" }
+  yield* search("oats", { headers })
+  yield* Effect.exit(httpClient.get("/v2/x", { headers }))
+  expect((yield* sent).map((all) => [all[name], all["x-request-id"]])).toEqual([[undefined, "1"], [value, "1"]])
+})
+
 test.each<readonly [string, HttpBody.HttpBody, string]>([
   ["the length of a string", HttpBody.text("oats"), "4"],
   ["the length given with a stream", HttpBody.stream(Stream.make(new Uint8Array(4)), undefined, 4), "4"],
