@@ -101,6 +101,9 @@ const withCode = (code: string) => new TypeError("secret", { cause: Object.assig
 
 const undiciTimeout = "UND_ERR_HEADERS_TIMEOUT"
 
+/** What fetch throws when an AbortSignal.timeout elapses. Its code is a number. */
+const timeoutError = () => new DOMException("secret", "TimeoutError")
+
 const undiciRetry = "UND_ERR_REQ_RETRY"
 
 const handshakeFailure = "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"
@@ -114,6 +117,7 @@ describe("HTTP request without a response", () => {
   test.each<readonly [string, HttpClient.HttpClient, Pick<TransportError, "reason" | "code">]>([
     ["a timeout of Node", failing(withCode("ETIMEDOUT")), { reason: "Timeout", code: "ETIMEDOUT" }],
     ["a timeout of undici", failing(withCode(undiciTimeout)), { reason: "Timeout", code: undiciTimeout }],
+    ["a timeout of a custom fetch", failing(timeoutError()), { reason: "Timeout", code: "ETIMEDOUT" }],
     ["a reset connection", failing(withCode("ECONNRESET")), { reason: "Aborted", code: "ECONNRESET" }],
     ["a TLS alert", failing(withCode(handshakeFailure)), { reason: "Connection", code: handshakeFailure }],
     ["a code of 80 characters", failing(withCode("E".repeat(80))), { reason: "Connection", code: "E".repeat(80) }],
@@ -169,6 +173,12 @@ describe("HTTP request without a response", () => {
     const error = Object.assign(new Error("secret"), { name: "HTTPParserError", code: undefined })
     const { message } = yield* Effect.flip(send(failing(error)))
     expect(message).toContain(`got a response that is not valid HTTP, ${orOtherwise} (HPE_INVALID)`)
+  })
+
+  test("a timeout of a custom fetch that elapses during the body is reported as a timeout", function*() {
+    const stalled = () => new ReadableStream({ pull: (controller) => controller.error(timeoutError()) })
+    const error = yield* Effect.flip(send(responding(() => new Response(stalled()))))
+    expect(error).toMatchObject({ _tag: "TransportError", reason: "Timeout", code: "ETIMEDOUT" })
   })
 
   test("a body that breaks off fails with Aborted", function*() {

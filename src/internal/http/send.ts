@@ -58,9 +58,13 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
     [...inside, error.cause].map((inner) => findInCauses(inner, find, depth - 1)).find(Predicate.isNotUndefined)
 }
 
-/** Returns the code of an error. Two errors have none: that of fetch for a blocked port, and that of undici 7 for invalid HTTP. */
+/**
+ * Returns the code of an error. Three errors have none: that of a timeout, such as an AbortSignal.timeout in a custom fetch, that of fetch for
+ * a blocked port, and that of undici 7 for invalid HTTP.
+ */
 const codeOf = ({ code, message, name }: ErrorFields) => {
   if (typeof code === "string" && (knownCode.test(code) || decompressionCode.test(code))) return code
+  if (name === "TimeoutError") return "ETIMEDOUT"
   if (name === "HTTPParserError") return "HPE_INVALID"
   return message === "bad port" ? badPort : undefined
 }
