@@ -31,7 +31,7 @@ describe.each(namedTokenRoutes)("token route $name", (route) => {
       simulated
     )
     expect({ end: describeExit(exit), path: exchange?.path }).toEqual({ end, path: prefix + path })
-    expect(Secrets.shownIn(rendered(exchange))).toEqual([])
+    expect(Secrets.shownIn(rendered(exchange))).toBeUndefined()
   })
 
   test("the simulator hides the license key in the path and headers of a request with a token", function*() {
@@ -44,7 +44,7 @@ describe.each(namedTokenRoutes)("token route $name", (route) => {
       Simulator.layerHttpClient()
     )
     expect(seen).toHaveLength(1)
-    expect(Secrets.shownIn(rendered(seen))).toEqual([])
+    expect(Secrets.shownIn(rendered(seen))).toBeUndefined()
   })
 
   test("the simulator rejects an entry of `routes` at its path", function*() {

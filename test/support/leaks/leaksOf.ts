@@ -1,7 +1,7 @@
 /** Runs one outcome over one client. The service repeats every secret in its responses. */
 import type { HttpClient } from "@effect/platform"
-import { Cause, Effect, Exit, Layer, Option, Redacted } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { Effect, Layer, Redacted } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { describeExit } from "../doubles/describeExit.js"
 import { type Outcome, search } from "./outcomes.js"
 import * as Replies from "./replies.js"
@@ -13,17 +13,7 @@ const timeoutsOf = ({ end }: Outcome) =>
     ? { tokenTimeout: "150 millis", requestTimeout: "150 millis" } as const
     : { tokenTimeout: "1 minute", requestTimeout: "1 minute" } as const
 
-/** The fields that the error of a call has, such as "ServerError.retryAfter". */
-const fieldsOf = (exit: Exit.Exit<unknown, unknown>): ReadonlyArray<string> => {
-  const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.failureOption(exit.cause)) : undefined
-  if (!NutritionAdvisorError.isNutritionAdvisorError(error)) return []
-  return Object.entries(error).flatMap(([name, value]) => value === undefined ? [] : [`${error._tag}.${name}`])
-}
-
-/**
- * Returns the fields of the error, and what was seen: how the call ended, each output that contains a secret, and the requests that another
- * origin received.
- */
+/** Returns the exit, and what was seen: how the call ended, each output that contains a secret, and the requests to another origin. */
 export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.gen(function*() {
     const { isInterrupted, options, program = search } = outcome
@@ -46,5 +36,5 @@ export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpCli
         interruptedAt: isInterrupted === true ? service.hanging : undefined
       })
     )
-    return { fields: fieldsOf(exit), seen: { end: describeExit(exit), leaks, elsewhere: service.requestsToOther } }
+    return { exit, seen: { end: describeExit(exit), leaks, elsewhere: service.requestsToOther } }
   })
