@@ -1,9 +1,10 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Option } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
+import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { counterChanges } from "../support/doubles/metrics.js"
-import { coolingDown, issuer, provider, store, withoutToken, withToken } from "../support/doubles/situations.js"
+import { issuer, provider, store, withoutToken, withToken } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 
 const windowStart = 900_000
@@ -121,6 +122,15 @@ describe("renewal", () => {
 })
 
 describe("renewal during a cool-down", () => {
+  /** `held` is the token of the second renewal, and `calls` is the number of exchanges. */
+  const secondRenewal = Effect.gen(function*() {
+    const { first, issuer, provider } = yield* Issuer.withFirstToken
+    const held = yield* Effect.flatMap(provider.renew(first), provider.renew)
+    return { first, held, calls: yield* issuer.calls }
+  })
+
+  const coolingDown = arranged(secondRenewal, Issuer.layerOnDemand)
+
   coolingDown("a refresh is not delayed", function*({ calls }) {
     yield* Time.set(windowStart)
     yield* provider.get

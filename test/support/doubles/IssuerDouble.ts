@@ -109,10 +109,3 @@ export const withFirstToken = Effect.flatMap(
   providerServices,
   (all) => Effect.map(all.provider.get, (first) => ({ ...all, first }))
 )
-
-/** A provider in a cool-down. `held` is the token of the second renewal, and `calls` is the number of exchanges. */
-export const coolingDown = Effect.gen(function*() {
-  const all = yield* withFirstToken
-  const held = yield* Effect.flatMap(all.provider.renew(all.first), all.provider.renew)
-  return { ...all, held, calls: yield* all.issuer.calls }
-})

@@ -13,9 +13,6 @@ export const withoutToken = arranged(Effect.void, Issuer.layerOnDemand)
 /** Tests with a first token that was just received, without refreshes in the background. */
 export const withToken = arranged(Issuer.withFirstToken, Issuer.layerOnDemand)
 
-/** Tests in a cool-down. */
-export const coolingDown = arranged(Issuer.coolingDown, Issuer.layerOnDemand)
-
 const { calls, interrupted, replaced, starts } = Effect.serviceConstants(Issuer.IssuerDouble)
 
 const { respondAlways, respondNext, setLatency, setLife } = Effect.serviceFunctions(Issuer.IssuerDouble)
