@@ -7,7 +7,7 @@
  */
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
-import { fitResult, type JsonObject } from "../internal/ai/fitResult.js"
+import { fitResult } from "../internal/ai/fitResult.js"
 import { isLibraryError, messageForModel } from "../internal/ai/messageForModel.js"
 import { declarations, inputMessage, inputSchema, isInput, tool } from "../internal/ai/tool.js"
 import { parse } from "../internal/options/declarations.js"
@@ -88,7 +88,7 @@ export interface FoodSearchTool {
    */
   readonly execute: (
     input: unknown,
-    options?: { readonly signal?: AbortSignal | undefined }
+    options?: { readonly signal?: AbortSignal | null | undefined } | null
   ) => Promise<Readonly<Record<string, unknown>>>
 }
 
@@ -121,12 +121,9 @@ const searchWith = async (advisor: Advisor, term: string, signal: AbortSignal): 
 export const make = (advisor: Advisor, options: Options = {}): FoodSearchTool => {
   const settings = Either.getOrThrowWith(parse(declarations, options), (error) => error)
   const { note } = settings
-  const execute = async (
-    input: unknown,
-    { signal = new AbortController().signal }: { readonly signal?: AbortSignal | undefined } = {}
-  ): Promise<JsonObject> => {
+  const execute: FoodSearchTool["execute"] = async (input, limits) => {
     if (!isInput(input)) throw new ToolError({ message: inputMessage })
-    const payload = await searchWith(advisor, input.term, signal)
+    const payload = await searchWith(advisor, input.term, limits?.signal ?? new AbortController().signal)
     return Either.getOrThrowWith(fitResult(payload, settings), (message) => new ToolError({ message }))
   }
   return {

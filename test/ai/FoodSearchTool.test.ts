@@ -99,6 +99,14 @@ it("FoodSearchTool: any other error of the search is rethrown unchanged", async 
   await expect(failing(error).execute({ term: "oats" })).rejects.toBe(error)
 })
 
+it.each([
+  ["as the options", null],
+  ["as the signal", { signal: null }]
+])("FoodSearchTool: null %s counts as none", async (_, options) => {
+  expect(await found.execute({ term: "oats" }, options)).toEqual(payload)
+  await expect(failing(serverError).execute({ term: "oats" }, options)).rejects.toHaveProperty("cause", serverError)
+})
+
 it("FoodSearchTool: the search gets the signal", async () => {
   const controller = new AbortController()
   const foods = FoodSearchTool.make({
