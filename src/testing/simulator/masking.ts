@@ -7,8 +7,8 @@ import { type KnownSecrets, percentDecoded, withoutSecrets, withoutSecretsInByte
 
 /** The ends of paths that may be those of an exchange, below any prefix and in any version: a client may have a wrong base URL. */
 const exchangeEnds = namedTokenRoutes().map(({ path }) => {
-  const shown = path.replace(/^\/v\d+/, "")
-  return { shown, pattern: new RegExp(`${shown.replace("{key}", ".+")}(/.*)?$`) }
+  const masked = path.replace(/^\/v\d+/, "")
+  return { masked, pattern: new RegExp(`${masked.replace("{key}", ".+")}(/.*)?$`) }
 })
 
 /** Checks for a request with a token, which isn't an exchange. */
@@ -28,7 +28,7 @@ const withoutKeyPlaces = (request: Unmasked, { routes = {} }: Options): string =
   if (isEntry || (isData(request) && method !== "POST")) return path
   if (exchangeEnds.some(({ pattern }) => pattern.test(path))) {
     // A base URL that is itself the URL of an exchange contains a key as well.
-    return exchangeEnds.reduce((text, { pattern, shown }) => text.replace(pattern, shown), path)
+    return exchangeEnds.reduce((text, { pattern, masked }) => text.replace(pattern, masked), path)
   }
   return mayEndWithKey(request) ? path.replace(/[^/]+\/*$/, "{key}") : path
 }
