@@ -12,6 +12,7 @@ import { thrownBy } from "../promise/outcomes.js"
 import { pages, programsOf, read, repository } from "../support/documents/blocks.js"
 import { importBlock } from "../support/documents/importBlock.js"
 import { errors } from "../support/tables/errors.js"
+import { forbiddenCalls, responseOf } from "../support/tables/forbiddenCalls.js"
 
 /** With empty lines in place of its blocks, and nothing in place of code in a line. */
 const proseOf = (path: string) =>
@@ -131,6 +132,14 @@ it("docs/errors.md: the table of Forbidden has a row for each reason, and says w
   const rows = table.split("\n###")[0]?.matchAll(/^\| `(\w+)` \|.*\| (yes )?\|$/gm) ?? []
   expect(Object.fromEntries(Array.from(rows, ([, reason, temporary]) => [reason, temporary !== undefined])))
     .toEqual(Object.fromEntries(literals.map((reason) => [reason, forbiddenReasons[reason].isTemporary])))
+})
+
+it.each(Object.entries(forbiddenCalls))("docs/SERVICE.md, section 7, has the response that leads to %s", (_, call) => {
+  const { body = {}, headers = {}, status } = responseOf(call)
+  const [, section = ""] = /^## 7\. Errors([^]*?)^## /m.exec(read("docs/SERVICE.md")) ?? []
+  for (const part of [status, ...Object.values(Object(body)), ...Object.values(headers)]) {
+    expect(section).toContain(`${part}`)
+  }
 })
 
 it("ForbiddenReason: its JSDoc lists each reason", () => {
