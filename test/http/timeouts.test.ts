@@ -14,7 +14,7 @@ class Noted extends Timeouts.Timed {
     super()
   }
 
-  onExpire(reason: "Timeout" | "Closed") {
+  override onExpire(reason: "Timeout" | "Closed") {
     this.seen.push(reason === "Timeout" ? this.name : -this.name)
   }
 }
@@ -34,7 +34,7 @@ describe("timeouts", () => {
       }
       all.filter((_, index) => leaves[index]).forEach((one) => timeouts.remove(one))
       now = 1_000
-      expect(timeouts.expireDue()).toBeUndefined()
+      expect(timeouts.expireDue()).toBe(Number.POSITIVE_INFINITY)
       expect(seen).toEqual(leaves.flatMap((left, index) => left ? [] : [index]))
     }
   )
@@ -60,7 +60,7 @@ describe("timeouts", () => {
     const storage = new AsyncLocalStorage<string>()
     const context = yield* Effect.async<string | undefined>((resume) => {
       class Reading extends Timeouts.Timed {
-        onExpire() {
+        override onExpire() {
           resume(Effect.succeed(storage.getStore()))
         }
       }

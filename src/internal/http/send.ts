@@ -134,7 +134,7 @@ class PendingRequest extends Timed implements Receiver {
     this.abandon(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))
   }
 
-  onExpire(reason: "Timeout" | "Closed") {
+  override onExpire(reason: "Timeout" | "Closed") {
     const { operation } = this
     this.abandon(Effect.fail(reason === "Closed" ? closed(operation) : timedOut(operation)))
   }

@@ -5,13 +5,14 @@ import type { RunInBackground } from "../runtime/background.js"
 import { monotonicMillis } from "../runtime/clock.js"
 import { onClose } from "../runtime/onClose.js"
 
-/** An entry with a timeout. It is a node of a linked list, ordered by start time. Only the list uses the three fields. */
-export abstract class Timed {
-  dueAt = 0
-  before: Timed | undefined
-  after: Timed | undefined
+/** An entry with a timeout. It is a node of a ring, ordered by start time. Only the ring uses the three fields. */
+export class Timed {
+  dueAt = Number.POSITIVE_INFINITY
+  before: Timed = this
+  after: Timed = this
 
-  abstract onExpire(reason: "Timeout" | "Closed"): void
+  /** Each entry has its own. The node at which a ring starts and ends never expires. */
+  onExpire(_reason: "Timeout" | "Closed"): void {}
 }
 
 /**
@@ -19,8 +20,7 @@ export abstract class Timed {
  * request needs its own timer or fiber. This is not a Set, because V8 would keep its old tables in memory as it grows.
  */
 export class Timeouts {
-  private first: Timed | undefined
-  private last: Timed | undefined
+  private readonly anchor = new Timed()
   private isClosed = false
 
   constructor(
@@ -32,39 +32,39 @@ export class Timeouts {
   /** Adds an entry, which times out unless it is removed in time. After `close`, the entry expires at once. */
   add(timed: Timed) {
     if (this.isClosed) return timed.onExpire("Closed")
+    const { anchor } = this
     timed.dueAt = this.now() + this.millis
-    timed.before = this.last
-    if (this.last === undefined) this.first = timed
-    else this.last.after = timed
-    this.last = timed
+    timed.before = anchor.before
+    timed.after = anchor
+    timed.before.after = anchor.before = timed
     this.watch()
   }
 
   /** Removes an entry. Removing it twice is harmless. */
   remove(timed: Timed) {
-    if (timed.before === undefined && this.first !== timed) return
-    if (timed.before === undefined) this.first = timed.after
-    else timed.before.after = timed.after
-    if (timed.after === undefined) this.last = timed.before
-    else timed.after.before = timed.before
-    timed.before = timed.after = undefined
+    timed.before.after = timed.after
+    timed.after.before = timed.before
+    timed.before = timed.after = timed
   }
 
   /** Expires all entries, and every entry that is added later. */
   close() {
     this.isClosed = true
-    while (this.first !== undefined) this.expire(this.first, "Closed")
+    this.expireUntil(Number.MAX_VALUE, "Closed")
   }
 
-  private expire(timed: Timed, reason: "Timeout" | "Closed") {
-    this.remove(timed)
-    timed.onExpire(reason)
+  /** Expires all entries that are due, and returns the time at which the next one is due; infinity if there is none. */
+  expireDue(now = this.now()): number {
+    this.expireUntil(now, "Timeout")
+    return this.anchor.after.dueAt
   }
 
-  /** Expires all entries that are due, and returns the time at which the next one is due. */
-  expireDue(now = this.now()): number | undefined {
-    while (this.first !== undefined && this.first.dueAt <= now) this.expire(this.first, "Timeout")
-    return this.first?.dueAt
+  /** Stops at the anchor, which is due at infinity. */
+  private expireUntil(latest: number, reason: "Timeout" | "Closed") {
+    for (let first = this.anchor.after; first.dueAt <= latest; first = this.anchor.after) {
+      this.remove(first)
+      first.onExpire(reason)
+    }
   }
 }
 
@@ -77,7 +77,11 @@ export const make = (millis: number, run: RunInBackground): Effect.Effect<Timeou
 
     /** After a sleep, its end time counts as reached, even if a test fakes the timers but not this clock. */
     const watching = Effect.gen(function*() {
-      for (let dueAt = timeouts.expireDue(); dueAt !== undefined; dueAt = timeouts.expireDue(Math.max(dueAt, now()))) {
+      for (
+        let dueAt = timeouts.expireDue();
+        Number.isFinite(dueAt);
+        dueAt = timeouts.expireDue(Math.max(dueAt, now()))
+      ) {
         yield* Effect.sleep(Math.ceil(dueAt - now()))
       }
       isWatched = false
