@@ -16,11 +16,11 @@ it.each<readonly [what: string, Partial<ClientOptions>, before: (advisor: Client
   ["calls that wait in Throttle", { throttle: { rate: { limit: 200, interval: "1 second" } } }, searchAll]
 ])("context: %s are sent in the AsyncLocalStorage context of their caller", async (_, options, before) => {
   const storage = new AsyncLocalStorage<string>()
-  const sent: Array<{ readonly term: string; readonly context: string | undefined }> = []
+  const contexts = new Map<string, string | undefined>()
   const recorded = HttpClient.tapRequest(({ url }) =>
     Effect.sync(() => {
       const term = new URL(url).searchParams.get("term")
-      if (term !== null) sent.push({ term, context: storage.getStore() })
+      if (term !== null) contexts.set(term, storage.getStore())
     })
   )
   const httpClient = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, recorded)).pipe(
@@ -28,7 +28,7 @@ it.each<readonly [what: string, Partial<ClientOptions>, before: (advisor: Client
   )
   await using advisor = createClient({ ...settings, httpClient, ...options })
   await before(advisor)
-  sent.length = 0
+  contexts.clear()
   await Promise.all(callers.map((caller) => storage.run(caller, () => advisor.search(caller))))
-  expect(sent).toEqual(callers.map((caller) => ({ term: caller, context: caller })))
+  expect(contexts).toEqual(new Map(callers.map((caller) => [caller, caller])))
 })
