@@ -22,7 +22,7 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
 const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**
- * Adds the token and the User-Agent. The request's own headers override them; `request/build` has removed any headers of a token from those.
+ * Adds the token and the User-Agent. The request's own headers override them: `request/build` decides which ones a caller can set.
  * The headers of the last token are kept for the next requests. Nothing else keeps a token in plain text for longer than a request.
  */
 const makeAddHeaders = ({ serviceIdHeader, userAgent }: DataSettings) => {

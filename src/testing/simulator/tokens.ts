@@ -22,7 +22,7 @@ export const isAccepted = ({ expiresAt, isRevoked }: IssuedToken, now: number) =
 export class Tokens {
   /** Whether an exchange returns the token that is still valid. */
   handsBackValid = false
-  /** The identifiers of all tokens, and of the next one. */
+  /** The identifiers of all tokens, and of the next one. They are hidden in what the simulator records. */
   readonly customerIds = new Set<string>()
   /** By value, in the order of issue. */
   readonly issued = new Map<string, IssuedToken>()
