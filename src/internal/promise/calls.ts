@@ -56,6 +56,18 @@ const checkSignal = (signal: Signal, operation: DataOperation) => {
   throw new BadRequest({ operation, detail: "the signal is not an AbortSignal" })
 }
 
+/**
+ * Moves the result of a call out of its fiber. Effect has the fibers of all calls in a Set, so V8 collects them late, with all that they
+ * keep. The result would be most of that.
+ */
+const outsideOfFiber = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
+  const kept: { result?: A } = {}
+  const call = Effect.map(effect, (result) => {
+    kept.result = result
+  })
+  return { call, result: () => kept.result as A }
+}
+
 /** Starts a call in a new fiber. The timeout includes the time to build the services. */
 type Fork = <A>(
   call: Effect.Effect<A, unknown, NutritionAdvisor>,
@@ -170,13 +182,14 @@ export const make = (buildServices: BuildServices) => {
   ): Promise<A> => {
     if (isOver(signal)) throw interruptionOf(operation, signal)
     checkSignal(signal, operation)
-    const fiber = fork(makeEffect(), operation, timeout)
+    const { call, result } = outsideOfFiber(makeEffect())
+    const fiber = fork(call, operation, timeout)
     const leave = enter(fiber, signal)
     // What the call has run so far may have aborted the signal or closed the client.
     if (isOver(signal)) fiber.unsafeInterruptAsFork(FiberId.none)
-    const exit = await new Promise<Exit.Exit<A, unknown>>((resolve) => fiber.addObserver(resolve))
+    const exit = await new Promise<Exit.Exit<void, unknown>>((resolve) => fiber.addObserver(resolve))
     leave()
-    if (Exit.isSuccess(exit)) return exit.value
+    if (Exit.isSuccess(exit)) return result()
     const error = errorOf(exit.cause, operation, signal)
     // The stack starts at the caller. `message` becomes an own property, because a structured clone drops inherited ones.
     if (isNutritionAdvisorError(error)) Error.captureStackTrace(Object.assign(error, { message: error.message }), run)
