@@ -73,14 +73,8 @@ export const chunksOf = (body: unknown): Chunks | undefined => {
   return isAsyncIterable(body) ? chunksOfIterable(body) : undefined
 }
 
-/** Reads chunk by chunk. At the limit, or if the signal is aborted, it stops and cancels the rest. */
-export const readChunks = async (
-  chunks: Chunks,
-  maxBytes: number,
-  signal: AbortSignal | null | undefined
-): Promise<BufferedBody> => {
-  if (signal?.aborted) chunks.cancel()
-  signal?.addEventListener("abort", chunks.cancel)
+/** Reads chunk by chunk. At the limit, it stops and cancels the rest. */
+export const readChunks = async (chunks: Chunks, maxBytes: number): Promise<BufferedBody> => {
   const bytes = new BodyBytes()
   for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
     const chunk = bytesOf(next.value)
@@ -94,4 +88,11 @@ export const readChunks = async (
 
 /** Opens a body and reads it. Fails with what either of them throws. On interruption, the body is canceled. */
 export const readInterruptibly = (open: () => Chunks, maxBytes: number): Effect.Effect<BufferedBody, unknown> =>
-  Effect.tryPromise({ try: async (signal) => readChunks(open(), maxBytes, signal), catch: (thrown) => thrown })
+  Effect.tryPromise({
+    try: async (signal) => {
+      const chunks = open()
+      signal.addEventListener("abort", chunks.cancel)
+      return readChunks(chunks, maxBytes)
+    },
+    catch: (thrown) => thrown
+  })

@@ -129,7 +129,10 @@ const isStatusError = (error: ClientError): error is HttpClientError.ResponseErr
  */
 export const dispatchThrough =
   (httpClient: HttpClient.HttpClient) => (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
-    const abort = () => fiber.unsafeInterruptAsFork(FiberId.none)
+    const abort = () => {
+      fiber.unsafeInterruptAsFork(FiberId.none)
+      fetchCall.cancel()
+    }
     const fetchCall = new FetchCall(receiver, abort)
     const client = HttpClient.tapRequest(httpClient, () => Effect.zipRight(disableTracing, fetchSettings(fetchCall)))
     const received = disableErrorLog.pipe(
@@ -144,6 +147,7 @@ export const dispatchThrough =
     const fiber = Runtime.runFork(runtime, received)
     fiber.addObserver((exit) => {
       if (Exit.isSuccess(exit)) return receiver.onResponse(exit.value)
+      fetchCall.cancel()
       // The defect of a client that died is not used, because it may contain the request.
       receiver.onFailure(Option.getOrUndefined(Cause.failureOption(exit.cause)), fetchCall.status)
     })

@@ -66,7 +66,9 @@ export const chunksOfResponse = (response: Response): Chunks =>
 export class FetchCall {
   /** Set when the head of the response has been received. */
   status: number | undefined
+  private chunks: Chunks | undefined
   private response: Promise<Response> | undefined
+  private isCanceled = false
 
   constructor(private readonly receiver: Receiver, private readonly abort: () => void) {}
 
@@ -74,15 +76,17 @@ export class FetchCall {
   through(fetch: Fetch): Fetch {
     return (input, init) => {
       const resource = typeof input === "object" && "href" in input ? input.href : input
-      return this.response = this.read(fetch(resource, init), init?.signal)
+      return this.response = this.read(fetch(resource, init))
     }
   }
 
-  private async read(fetched: Promise<Response>, signal: AbortSignal | null | undefined) {
+  private async read(fetched: Promise<Response>) {
     const response = await fetched
     const head = partOf(response, headOf)
     this.status = head.status
-    const body = await readChunks(chunksOfResponse(response), this.receiver.maxBytesOf(head.status), signal)
+    this.chunks = chunksOfResponse(response)
+    if (this.isCanceled) this.chunks.cancel()
+    const body = await readChunks(this.chunks, this.receiver.maxBytesOf(head.status))
     const buffered = { ...head, ...body }
     if (!body.isWhole) {
       this.receiver.onResponse(buffered)
@@ -94,5 +98,10 @@ export class FetchCall {
   /** Resolves when fetch has ended. A fetch that ignores its signal ends late. */
   async ended() {
     await Promise.allSettled([this.response])
+  }
+
+  cancel() {
+    this.isCanceled = true
+    this.chunks?.cancel()
   }
 }
