@@ -14,7 +14,7 @@ class Noted extends Timeouts.Timed {
     super()
   }
 
-  override onExpire(reason: "Timeout" | "Closed") {
+  onExpire(reason: "Timeout" | "Closed") {
     this.seen.push(reason === "Timeout" ? this.name : -this.name)
   }
 }
@@ -60,7 +60,7 @@ describe("timeouts", () => {
     const storage = new AsyncLocalStorage<string>()
     const context = yield* Effect.async<string | undefined>((resume) => {
       class Reading extends Timeouts.Timed {
-        override onExpire() {
+        onExpire() {
           resume(Effect.succeed(storage.getStore()))
         }
       }

@@ -6,13 +6,17 @@ import { monotonicMillis } from "../runtime/clock.js"
 import { onClose } from "../runtime/onClose.js"
 
 /** An entry with a timeout. It is a node of a ring, ordered by start time. Only the ring uses the three fields. */
-export class Timed {
+export abstract class Timed {
   dueAt = Number.POSITIVE_INFINITY
   before: Timed = this
   after: Timed = this
 
-  /** Each entry has its own. The node at which a ring starts and ends never expires. */
-  onExpire(_reason: "Timeout" | "Closed"): void {}
+  abstract onExpire(reason: "Timeout" | "Closed"): void
+}
+
+/** Where the ring starts and ends. It is due at infinity, so it never expires. */
+class Anchor extends Timed {
+  onExpire() {}
 }
 
 /**
@@ -20,7 +24,7 @@ export class Timed {
  * request needs its own timer or fiber. This is not a Set, because V8 would keep its old tables in memory as it grows.
  */
 export class Timeouts {
-  private readonly anchor = new Timed()
+  private readonly anchor: Timed = new Anchor()
   private isClosed = false
 
   constructor(
