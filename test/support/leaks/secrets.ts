@@ -40,6 +40,6 @@ const anyNeedle = new RegExp(
   [...new Set(needles.map(({ text }) => text))].map((text) => text.replace(/\W/g, "\\$&")).join("|")
 )
 
-/** The first secret that a string contains, whole or in part. */
+/** The name of a secret that a string contains, whole or in part. */
 export const shownIn = (text: string): string | undefined =>
   anyNeedle.test(text) ? needles.find((needle) => text.includes(needle.text))?.name : undefined

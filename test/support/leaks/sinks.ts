@@ -31,13 +31,13 @@ export interface ObservedProgram<E> {
   readonly interruptedAt?: Promise<void> | undefined
 }
 
-/** Records every line, at all levels, with everything that it reaches. */
+/** Records every line, at all levels: as a logger formats it, and what was logged, because that logger uses `toJSON`. */
 const layerLogger = (lines: Array<string>) =>
   Layer.merge(
     Logger.replace(
       Logger.defaultLogger,
-      Logger.map(Logger.structuredLogger, (entry) => {
-        lines.push(rendered(entry))
+      Logger.make((line) => {
+        lines.push(rendered([line.message, line.annotations, Logger.structuredLogger.log(line)]))
       })
     ),
     Logger.minimumLogLevel(LogLevel.All)
@@ -109,7 +109,7 @@ export const collectOutputs = async <E>(observed: ObservedProgram<E>) => {
     outcome: await shownOf(exit),
     services,
     logs: lines.join("\n"),
-    spans: rendered(spans),
+    spans: [spans, ...spans.map(({ attributes }) => [...attributes])].map(rendered).join("\n"),
     metrics: metricTexts().filter((text) => !before.has(text)).join("\n"),
     requests: observed.received().map(withoutPlaces).join("\n")
   }
