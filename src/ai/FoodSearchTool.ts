@@ -121,9 +121,9 @@ const searchWith = async (advisor: Advisor, term: string, signal: AbortSignal): 
 export const make = (advisor: Advisor, options: Options = {}): FoodSearchTool => {
   const settings = Either.getOrThrowWith(parse(declarations, options), (error) => error)
   const { note } = settings
-  const execute: FoodSearchTool["execute"] = async (input, limits) => {
+  const execute: FoodSearchTool["execute"] = async (input, callOptions) => {
     if (!isInput(input)) throw new ToolError({ message: inputMessage })
-    const payload = await searchWith(advisor, input.term, limits?.signal ?? new AbortController().signal)
+    const payload = await searchWith(advisor, input.term, callOptions?.signal ?? new AbortController().signal)
     return Either.getOrThrowWith(fitResult(payload, settings), (message) => new ToolError({ message }))
   }
   return {

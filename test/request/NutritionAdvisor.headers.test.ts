@@ -48,12 +48,15 @@ test.each([
   ["if-unmodified-since", "Sun, 29 Nov 2026 19:00:00 GMT"],
   ["if-range", "\"2a\""],
   ["range", "bytes=0-99"]
-])("headers: only a request forwards the caller's %s: %s", function*([name = "", value], { httpClient, search }) {
-  const headers = { [name.toUpperCase()]: value, "x-request-id": "1" }
-  yield* search("oats", { headers })
-  yield* Effect.exit(httpClient.get("/v2/x", { headers }))
-  expect((yield* sent).map((all) => [all[name], all["x-request-id"]])).toEqual([[undefined, "1"], [value, "1"]])
-})
+])(
+  "headers: a request forwards the caller's %s (%s), and a search doesn't",
+  function*([name = "", value], { httpClient, search }) {
+    const headers = { [name.toUpperCase()]: value, "x-request-id": "1" }
+    yield* search("oats", { headers })
+    yield* Effect.exit(httpClient.get("/v2/x", { headers }))
+    expect((yield* sent).map((all) => [all[name], all["x-request-id"]])).toEqual([[undefined, "1"], [value, "1"]])
+  }
+)
 
 test.each<readonly [string, HttpBody.HttpBody, string]>([
   ["the length of a string", HttpBody.text("oats"), "4"],

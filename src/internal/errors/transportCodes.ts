@@ -16,7 +16,7 @@ const transient: Table = [
   ],
   [/^EAI_AGAIN$/, "Check your DNS settings."],
   [/^UND_ERR_ABORTED$|PROXY_TUNNEL/, "Check that your proxy lets the client through."],
-  [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, and any firewall or proxy in between."],
+  [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, firewalls, proxies and any timeout in your own fetch."],
   [/^EPROTO$/, "Check the base URL: its port may use plain http or another TLS version."]
 ]
 

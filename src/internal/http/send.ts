@@ -29,8 +29,8 @@ export interface ResponseLimits {
 }
 
 /**
- * A call, and its pending request, so that its owner can cancel it. The canceler of `Effect.async` would be lost if an interruption came
- * right after the start.
+ * One call. Its caller cancels it through `pending`. The canceler of `Effect.async` would be lost if an interruption came right after the
+ * start.
  */
 export interface Call {
   readonly operation: Operation
@@ -59,8 +59,8 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
 }
 
 /**
- * Returns the code of an error. Three errors have none: that of a timeout, such as an AbortSignal.timeout in a custom fetch, that of fetch for
- * a blocked port, and that of undici 7 for invalid HTTP.
+ * Returns the code of an error. Three errors have no string as their code: a TimeoutError, such as that of an AbortSignal.timeout in a custom
+ * fetch, that of fetch for a blocked port, and that of undici 7 for invalid HTTP.
  */
 const codeOf = ({ code, message, name }: ErrorFields) => {
   if (typeof code === "string" && (knownCode.test(code) || decompressionCode.test(code))) return code
@@ -134,7 +134,7 @@ class PendingRequest extends Timed implements Receiver {
     this.abandon(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))
   }
 
-  override onExpire(reason: "Timeout" | "Closed") {
+  onExpire(reason: "Timeout" | "Closed") {
     const { operation } = this
     this.abandon(Effect.fail(reason === "Closed" ? closed(operation) : timedOut(operation)))
   }

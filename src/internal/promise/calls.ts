@@ -57,10 +57,10 @@ const checkSignal = (signal: Signal, operation: DataOperation) => {
 }
 
 /**
- * Moves the result of a call out of its fiber. Effect has the fibers of all calls in a Set, so V8 collects them late, with all that they
- * keep. The result would be most of that.
+ * Keeps the result of a call out of its fiber. Effect holds all fibers in a Set, so V8 collects them late, together with what they refer
+ * to. The result would be the largest part of that.
  */
-const outsideOfFiber = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
+const detachResult = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
   const kept: { result?: A } = {}
   const call = Effect.map(effect, (result) => {
     kept.result = result
@@ -182,7 +182,7 @@ export const make = (buildServices: BuildServices) => {
   ): Promise<A> => {
     if (isOver(signal)) throw interruptionOf(operation, signal)
     checkSignal(signal, operation)
-    const { call, result } = outsideOfFiber(makeEffect())
+    const { call, result } = detachResult(makeEffect())
     const fiber = fork(call, operation, timeout)
     const leave = enter(fiber, signal)
     // What the call has run so far may have aborted the signal or closed the client.

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { BadRequest, type TransportError } from "../../NutritionAdvisorError.js"
 import { timedOut } from "../errors/transportErrors.js"
 import type { Request } from "../http/dispatch.js"
-import { connectionHeaders, isAllowedHeader, isConditional } from "../http/header.js"
+import { connectionHeaders, isAllowedHeader, isConditionOrRange } from "../http/header.js"
 import { sendable } from "../http/upload.js"
 import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings/settings.js"
@@ -43,9 +43,9 @@ const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers
   return Headers.remove(headers, [...tokenHeaderNames(settings), ...connectionHeaders, ...ofBody])
 }
 
-/** A browser adds such headers from its own cache. The payload of a search is always needed as a whole. */
-const withoutConditions = (headers: Headers.Headers) =>
-  Headers.remove(headers, Object.keys(headers).filter(isConditional))
+/** A backend may forward them from a browser. The service could then respond with a 304, or with a part of the payload. */
+const withoutConditionsAndRange = (headers: Headers.Headers) =>
+  Headers.remove(headers, Object.keys(headers).filter(isConditionOrRange))
 
 /** Returns why a search can't be sent, or undefined if it can. */
 const problemOf = (term: string, { headers, urlParams = [] }: Partial<NormalizedOptions>): string | undefined => {
@@ -73,7 +73,7 @@ export const search = (
     method: "GET",
     origin: settings.baseUrl.origin,
     path: `${settings.baseUrl.pathname}${searchRoute}?term=${Url.encode(term)}${otherParams}`,
-    headers: headers && withoutReservedHeaders(settings, withoutConditions(headers), HttpBody.empty),
+    headers: headers && withoutReservedHeaders(settings, withoutConditionsAndRange(headers), HttpBody.empty),
     body: HttpBody.empty
   })
 }

@@ -35,9 +35,9 @@ const makeCalls = ({ current, policy }: Options, flights: Flights.Flights, now: 
 
   /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
   const orCurrent = (cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
-    Effect.flatMap(currentOrNone, (current) =>
+    Effect.flatMap(currentOrNone, (held) =>
       Option.match(
-        Option.filter(current, (token) => AccessToken.isUsable(token, now(), policy)),
+        Option.filter(held, (token) => AccessToken.isUsable(token, now(), policy)),
         { onNone: () => Effect.failCause(cause), onSome: Effect.succeed }
       ))
 
@@ -47,16 +47,16 @@ const makeCalls = ({ current, policy }: Options, flights: Flights.Flights, now: 
       Effect.catchAllCause(orCurrent)
     )
 
-  const get: Service["get"] = Effect.flatMap(current, (current) => {
-    if (Option.isNone(current)) return acquire(current)
-    const token = current.value
+  const get: Service["get"] = Effect.flatMap(current, (held) => {
+    if (Option.isNone(held)) return acquire(held)
+    const token = held.value
     switch (AccessToken.stateAt(token, now(), policy)) {
       case "fresh":
         return Effect.succeed(token)
       case "stale":
         return Effect.as(refresh(token), token)
       case "expired":
-        return acquire(current)
+        return acquire(held)
     }
   })
 
@@ -90,13 +90,10 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
     Metrics.createSeries()
     const clock = yield* Effect.clock
     const flights = yield* Flights.make(options)
-    const { currentOrNone: current, get, refresh, renew, status } = makeCalls(
-      options,
-      flights,
-      () => clock.unsafeCurrentTimeMillis()
-    )
+    const now = () => clock.unsafeCurrentTimeMillis()
+    const { currentOrNone, get, refresh, renew, status } = makeCalls(options, flights, now)
     if (!policy.background) return { get, renew, status }
-    const noticeServed = yield* BackgroundRefresh.make({ policy, current, refresh, run })
+    const noticeServed = yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh, run })
     const noticed = Effect.map((token: Token) => {
       noticeServed(token)
       return token
