@@ -26,6 +26,7 @@ test.each([
   ["te", "trailers"],
   ["trailer", "expires"],
   ["upgrade", "h2c"],
+  ["http2-settings", "AAMAAABkAAQCAAAAAAIAAAAA"],
   ["expect", "100-continue"],
   ["host", "elsewhere.example"],
   ["accept-encoding", "gzip, br, zstd"],
