@@ -160,6 +160,24 @@ describe("request body", () => {
   })
 })
 
+/** In Bun, reading the body removes the content type of a form, unless the headers were read before. */
+const readAsInBun = () => {
+  const { arrayBuffer } = Response.prototype
+  return vi.spyOn(Response.prototype, "arrayBuffer").mockImplementation(function(this: Response) {
+    this.headers.delete("content-type")
+    return arrayBuffer.call(this)
+  })
+}
+
+it("request body: FormData has a content type on Bun too", async () => {
+  const service = serviceOf()
+  await using advisor = clientOf(service)
+  const spy = readAsInBun()
+  await advisor.fetch("/v2/x", { method: "POST", body: native() })
+  spy.mockRestore()
+  expect(await sentBy(service)).toEqual([[writtenForm, multipart]])
+})
+
 /** A body with a chunk that is neither bytes nor a string. */
 async function* mixed() {
   yield "a"

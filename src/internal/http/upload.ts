@@ -69,10 +69,9 @@ const fromForm = async (entries: FormEntries): Promise<Upload> => {
     } else form.append(name, String(value))
   }
   const encoded = new Response(form)
-  return {
-    bytes: new Uint8Array(await encoded.arrayBuffer()),
-    contentType: encoded.headers.get("content-type") ?? undefined
-  }
+  // Bun omits it once the body has been read.
+  const contentType = encoded.headers.get("content-type") ?? undefined
+  return { bytes: new Uint8Array(await encoded.arrayBuffer()), contentType }
 }
 
 const tryRead = (read: () => Promise<Upload>) => Effect.tryPromise({ try: read, catch: (thrown) => thrown })
