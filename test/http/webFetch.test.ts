@@ -1,7 +1,9 @@
 /** A custom fetch may resolve with an object of any class, which is not changed. */
 import { PassThrough, Readable } from "node:stream"
 import { runInNewContext } from "node:vm"
+import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
 import { vi } from "vitest"
 import { proxied } from "../support/doubles/proxied.js"
 import { clientOf, resolvingWith, serviceOf } from "./fetchService.js"
@@ -134,6 +136,21 @@ describe("response body of a custom fetch", () => {
     await using client = resolvingWith(() => new Response(breaking()))
     await expect(client.search("oats")).rejects.toMatchObject({ reason: "Aborted", code: "ECONNRESET" })
   })
+})
+
+it.each<readonly [string, (own: HttpClient.HttpClient) => HttpClient.HttpClient]>([
+  ["HttpClient.transform", HttpClient.transform((response) => response)],
+  ["HttpClient.followRedirects", HttpClient.followRedirects()],
+  ["HttpClient.retryTransient", HttpClient.retryTransient({ times: 1 })],
+  ["HttpClient.filterStatusOk", HttpClient.filterStatusOk]
+])("custom fetch: it is used below %s", async (_, wrap) => {
+  const service = serviceOf()
+  const httpClient = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, wrap)).pipe(
+    Layer.provide(service.httpClient)
+  )
+  await using client = clientOf({ ...service, httpClient })
+  await client.search("oats")
+  expect(service.sent.map(({ init }) => init.redirect)).toEqual(["manual"])
 })
 
 it("fetch: it gets each URL as a string, because many wrappers and mocks expect a string or a Request", async () => {

@@ -108,15 +108,17 @@ const disableErrorLog = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.non
  */
 const disableTracing = FiberRef.set(FiberRef.currentTracerEnabled, false)
 
-/** Settings for the fetch client. They apply just before sending, and keep the caller's RequestInit and Fetch. */
-const fetchSettings = (fetchCall: FetchCall) =>
+/**
+ * Settings for the fetch client. They apply just before sending, and keep the caller's RequestInit and Fetch. If the context is still the
+ * one outside of the client, as with `HttpClient.transform`, the client may add its own Fetch later, so none is set.
+ */
+const fetchSettings = (fetchCall: FetchCall, outside: Context.Context<never>) =>
   FiberRef.update(FiberRef.currentContext, (context) => {
     const callerInit = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
-    const fetch = Option.getOrElse(Context.getOption(context, FetchHttpClient.Fetch), processFetch)
-    return context.pipe(
-      Context.add(FetchHttpClient.RequestInit, { ...callerInit, redirect: "manual" as const }),
-      Context.add(FetchHttpClient.Fetch, fetchCall.through(fetch))
-    )
+    const withInit = Context.add(context, FetchHttpClient.RequestInit, { ...callerInit, redirect: "manual" as const })
+    const callerFetch = Context.getOption(context, FetchHttpClient.Fetch)
+    if (Option.isNone(callerFetch) && context === outside) return withInit
+    return Context.add(withInit, FetchHttpClient.Fetch, fetchCall.through(Option.getOrElse(callerFetch, processFetch)))
   })
 
 /** A client with `filterStatusOk` fails on some status codes. Its error contains the response. */
@@ -134,9 +136,11 @@ export const dispatchThrough =
       fetchCall.cancel()
     }
     const fetchCall = new FetchCall(receiver, abort)
-    const client = HttpClient.tapRequest(httpClient, () => Effect.zipRight(disableTracing, fetchSettings(fetchCall)))
+    const clientIn = (outside: Context.Context<never>) =>
+      HttpClient.tapRequest(httpClient, () => Effect.zipRight(fetchSettings(fetchCall, outside), disableTracing))
     const received = disableErrorLog.pipe(
-      Effect.flatMap(() => client.execute(requestOf(request, () => receiver.onBodyFailure()))),
+      Effect.zipRight(Effect.context<never>()),
+      Effect.flatMap((outside) => clientIn(outside).execute(requestOf(request, () => receiver.onBodyFailure()))),
       Effect.catchIf(isStatusError, ({ response }) => Effect.succeed(response)),
       Effect.flatMap((response) => {
         fetchCall.status = response.status

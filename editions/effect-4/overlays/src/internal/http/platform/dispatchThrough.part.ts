@@ -9,13 +9,15 @@ const disableTracing = Effect.withFiber((fiber) =>
   Effect.sync(() => fiber.setContext(Context.add(fiber.context, Tracer.DisablePropagation, true)))
 )
 
-const fetchSettings = (fetchCall: FetchCall) =>
+const fetchSettings = (fetchCall: FetchCall, outside: Context.Context<never>) =>
   Effect.withFiber((fiber) => {
-    const callerInit = Option.getOrUndefined(Context.getOption(fiber.context, FetchHttpClient.RequestInit))
-    const changed = fiber.context.pipe(
-      Context.add(FetchHttpClient.RequestInit, { ...callerInit, redirect: "manual" as const }),
-      Context.add(FetchHttpClient.Fetch, fetchCall.through(Context.get(fiber.context, FetchHttpClient.Fetch)))
-    )
+    const { context } = fiber
+    const callerInit = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
+    const withInit = Context.add(context, FetchHttpClient.RequestInit, { ...callerInit, redirect: "manual" as const })
+    const isDefault = context === outside && !context.mapUnsafe.has(FetchHttpClient.Fetch.key)
+    const changed = isDefault
+      ? withInit
+      : Context.add(withInit, FetchHttpClient.Fetch, fetchCall.through(Context.get(context, FetchHttpClient.Fetch)))
     return Effect.sync(() => fiber.setContext(changed))
   })
 
