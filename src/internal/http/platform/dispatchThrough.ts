@@ -109,8 +109,9 @@ const disableErrorLog = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.non
 const disableTracing = FiberRef.set(FiberRef.currentTracerEnabled, false)
 
 /**
- * Settings for the fetch client. They apply just before sending, and keep the caller's RequestInit and Fetch. If the context is still the
- * one outside of the client, as with `HttpClient.transform`, the client may add its own Fetch later, so none is set.
+ * Settings for the fetch client. They apply just before sending, and keep the caller's RequestInit and Fetch. Below `HttpClient.transform`,
+ * the context is still the one outside of the client, which may add its own Fetch later, so none is set here. A RequestInit that is added
+ * later is replaced, because fetch must never follow a redirect.
  */
 const fetchSettings = (fetchCall: FetchCall, outside: Context.Context<never>) =>
   FiberRef.update(FiberRef.currentContext, (context) => {
