@@ -284,21 +284,21 @@ export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvis
 
 Object.defineProperty(NutritionAdvisorError, Symbol.hasInstance, { value: isNutritionAdvisorError })
 
-/** What an error means for a backend: whether the same call may succeed later, and which status code to return to its own callers. */
-const meanings = {
-  BadRequest: { isTransient: false, passedOnAs: 400 },
-  ServerError: { isTransient: true, passedOnAs: 502 },
-  Forbidden: { isTransient: false, passedOnAs: 502 },
-  MissingServiceId: { isTransient: false, passedOnAs: 503 },
-  TooManyRequests: { isTransient: true, passedOnAs: 429 },
-  TransportError: { isTransient: true, passedOnAs: 504 },
-  UnexpectedResponse: { isTransient: false, passedOnAs: 502 },
-  LicenseKeyUnavailable: { isTransient: false, passedOnAs: 503 }
-} as const satisfies Record<NutritionAdvisorError["_tag"], { isTransient: boolean; passedOnAs: number }>
+/** Whether the same call may succeed later without any change. */
+const transience = {
+  BadRequest: false,
+  ServerError: true,
+  Forbidden: false,
+  MissingServiceId: false,
+  TooManyRequests: true,
+  TransportError: true,
+  UnexpectedResponse: false,
+  LicenseKeyUnavailable: false
+} as const satisfies Record<NutritionAdvisorError["_tag"], boolean>
 
 type TransientTag = {
-  [Tag in keyof typeof meanings]: (typeof meanings)[Tag]["isTransient"] extends true ? Tag : never
-}[keyof typeof meanings]
+  [Tag in keyof typeof transience]: (typeof transience)[Tag] extends true ? Tag : never
+}[keyof typeof transience]
 
 /**
  * An error that {@link isTransient} accepts. A TransportError is not transient if its `reason` is "Closed", or with some values of `code`.
@@ -319,8 +319,20 @@ export type TransientError =
  * @category guards
  */
 export const isTransient = (error: unknown): error is TransientError =>
-  isNutritionAdvisorError(error) && meanings[error._tag].isTransient &&
+  isNutritionAdvisorError(error) && transience[error._tag] &&
   !(error._tag === "TransportError" && (error.reason === "Closed" || isPermanent(error.code)))
+
+/** The status code that a backend returns to its own callers. */
+const statuses: Readonly<Record<NutritionAdvisorError["_tag"], number>> = {
+  BadRequest: 400,
+  ServerError: 502,
+  Forbidden: 502,
+  MissingServiceId: 503,
+  TooManyRequests: 429,
+  TransportError: 504,
+  UnexpectedResponse: 502,
+  LicenseKeyUnavailable: 503
+}
 
 /**
  * Returns the HTTP status code that a backend can send to its own callers for an error, as listed in docs/errors.md. 400 and 429 stay the
@@ -330,4 +342,4 @@ export const isTransient = (error: unknown): error is TransientError =>
  * @category getters
  */
 export const statusOf = ({ _tag, operation }: Pick<NutritionAdvisorError, "_tag" | "operation">): number =>
-  operation === "token" ? 503 : meanings[_tag].passedOnAs
+  operation === "token" ? 503 : statuses[_tag]
