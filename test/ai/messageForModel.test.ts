@@ -3,7 +3,7 @@ import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { isLibraryError, messageForModel } from "../../src/internal/ai/messageForModel.js"
 import { sharedClientDeclarations } from "../../src/internal/settings/sharing.js"
-import { body, errorsOf, issue } from "../support/tables/errors.js"
+import { body, errors as errorsOfAnyCall, issue } from "../support/tables/errors.js"
 
 const {
   BadRequest,
@@ -15,7 +15,7 @@ const {
 } = NutritionAdvisorError
 
 /** Each error that a search can fail with. */
-const errors = [...errorsOf("token"), ...errorsOf("search")]
+const errors = errorsOfAnyCall.filter(({ operation }) => operation !== "request")
 
 const titled = errors.map((error) => {
   const reason = "reason" in error ? ` ${error.reason}` : ""

@@ -19,14 +19,16 @@ const AnyError = Schema.Union(NutritionAdvisorError.NutritionAdvisorError, Confi
 
 type AnyError = typeof AnyError.Type
 
-const each = it.each(Object.values(completeErrors).map(([error, encoded]) => [error._tag, error, encoded] as const))
+const each = it.each(completeErrors.map(([error, encoded]) => [error._tag, error, encoded] as const))
 
 /** Each message that a caller can get. */
-const messages = [
-  ...errors,
-  ...Object.values(completeErrors).map(([error]) => error),
-  new ConfigurationError({ field: "refresh.window" })
-].map(({ message }) => message)
+const messages = new Set(
+  [
+    ...errors,
+    ...completeErrors.map(([error]) => error),
+    new ConfigurationError({ field: "refresh.window" })
+  ].map(({ message }) => message)
+)
 
 describe("NutritionAdvisorError", () => {
   each("%s has exactly the documented fields, and its body is not encoded", (_tag, error, fields) => {
@@ -63,7 +65,7 @@ describe("NutritionAdvisorError", () => {
 })
 
 describe("error message", () => {
-  it.each(messages)("each message is one line of whole sentences: %s", (message) => {
+  it.each([...messages])("each message is one line of whole sentences: %s", (message) => {
     expect(message).toMatch(/^[A-Z][^\r\n]*[.)]$/)
     expect(message).toMatch(/\. [A-Z]|^The setting/)
     expect(message).not.toMatch(/undefined|null|NaN|\[object| {2}|\.\.| \.|hidden/)
@@ -233,7 +235,7 @@ describe("guards of errors", () => {
     const path = "../../src/NutritionAdvisorError.js?copy"
     const copy: typeof NutritionAdvisorError = await import(/* @vite-ignore */ path)
     expect(copy.BadRequest).not.toBe(BadRequest)
-    for (const [error] of Object.values(completeErrors)) {
+    for (const [error] of completeErrors) {
       const other = Schema.decodeUnknownSync(Schema.Union(copy.NutritionAdvisorError, copy.ConfigurationError))(
         JSON.parse(JSON.stringify(error))
       )

@@ -1,18 +1,8 @@
-/** Tables of complete errors, of the status codes that cause them, and of the messages of each error. */
-import { Redacted } from "effect"
+/** Tables of the values of each error's fields, and of the status codes that cause it. */
+import { Redacted, Struct } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 
-const {
-  BadRequest,
-  ConfigurationError,
-  Forbidden,
-  LicenseKeyUnavailable,
-  MissingServiceId,
-  ServerError,
-  TooManyRequests,
-  TransportError,
-  UnexpectedResponse
-} = NutritionAdvisorError
+const { Forbidden, Operation, TransportError, UnexpectedResponse } = NutritionAdvisorError
 
 /** Parts of a response that no message may contain. */
 export const body = Redacted.make("a hidden body")
@@ -23,48 +13,70 @@ type AnyError = NutritionAdvisorError.NutritionAdvisorError
 
 type WithConfiguration = AnyError | NutritionAdvisorError.ConfigurationError
 
-const headers = { "x-request-id": "request-1" }
+type Tag = WithConfiguration["_tag"]
 
-type FieldsOf<Class extends abstract new(...args: never) => WithConfiguration> = Required<
-  Exclude<ConstructorParameters<Class>[0], void>
+type FieldsOf<Name extends Tag> = Required<
+  Exclude<ConstructorParameters<(typeof NutritionAdvisorError)[Name]>[0], void>
 >
 
-/** An error with all of its fields, and those that are encoded: the body of a response and the issue of a schema never are. */
-const complete = <Class extends new(fields: never) => WithConfiguration>(Class: Class, fields: FieldsOf<Class>) => {
-  const { body: _body, issue: _issue, ...encoded } = { body, issue, ...fields }
-  return [new Class(fields as never), encoded] as const
+/** The first value of each field is not undefined, so that there is an error with all fields. */
+type ValuesOf<Name extends Tag> = {
+  readonly [Field in keyof FieldsOf<Name>]: readonly [
+    FieldsOf<Name>[Field] & NonNullable<unknown>,
+    ...ReadonlyArray<FieldsOf<Name>[Field] | undefined>
+  ]
 }
 
-/** Each error with all of its fields. */
-export const completeErrors: {
-  readonly [Tag in WithConfiguration["_tag"]]: readonly [error: WithConfiguration, encoded: object]
-} = {
-  BadRequest: complete(BadRequest, { operation: "search", status: 400, detail: "no term", headers, body }),
-  ServerError: complete(ServerError, { operation: "token", status: 503, retryAfter: 2.5, headers, body }),
-  Forbidden: complete(Forbidden, { operation: "search", status: 403, reason: "RejectedAgain", headers, body }),
-  MissingServiceId: complete(MissingServiceId, { operation: "token" }),
-  TooManyRequests: complete(TooManyRequests, { operation: "request", status: 429, retryAfter: 30, headers, body }),
-  TransportError: complete(TransportError, { operation: "search", reason: "Connection", code: "ENOTFOUND" }),
-  UnexpectedResponse: complete(UnexpectedResponse, {
-    operation: "token",
-    status: 200,
-    reason: "Schema",
-    field: "scope",
-    headers,
-    body,
-    issue
-  }),
-  LicenseKeyUnavailable: complete(LicenseKeyUnavailable, { operation: "token", detail: "the vault is sealed" }),
-  ConfigurationError: complete(ConfigurationError, {
-    field: "baseUrl",
-    rule: "is blank",
-    variable: "NUTRITION_ADVISOR_BASE_URL"
-  })
+const operation = Operation.literals
+
+const ofResponse = { operation, headers: [{ "x-request-id": "request-1" }], body: [body, undefined] } as const
+
+/** Values of each field, which together give an error each of its messages, except for the advice for each `code`. */
+const values: { readonly [Name in Tag]: ValuesOf<Name> } = {
+  BadRequest: { ...ofResponse, status: [400, undefined], detail: ["the search term is blank", undefined] },
+  ServerError: { ...ofResponse, status: [503], retryAfter: [29.5, undefined] },
+  Forbidden: { ...ofResponse, status: [403], reason: Forbidden.fields.reason.literals },
+  MissingServiceId: { operation },
+  TooManyRequests: { ...ofResponse, status: [429, undefined], retryAfter: [7, undefined] },
+  TransportError: {
+    operation,
+    reason: TransportError.fields.reason.literals,
+    code: ["ECONNREFUSED", "HPE_INVALID_HEADER_TOKEN", undefined]
+  },
+  UnexpectedResponse: {
+    ...ofResponse,
+    status: [200],
+    reason: UnexpectedResponse.fields.reason.literals,
+    field: ["access_token", "expires_in", undefined],
+    issue: [issue, undefined]
+  },
+  LicenseKeyUnavailable: { operation, detail: ["the vault is sealed", undefined] },
+  ConfigurationError: { field: ["baseUrl"], rule: ["is blank", undefined], variable: ["A_VARIABLE", undefined] }
 }
+
+const tags = Object.keys(values) as ReadonlyArray<Tag>
+
+/** Each combination of the values of an error. The first one has all fields. */
+const combinationsOf = (tag: Tag) =>
+  Object.entries<ReadonlyArray<unknown>>({ ...values[tag] }).reduce<ReadonlyArray<object>>(
+    (all, [field, some]) => all.flatMap((fields) => some.map((value) => ({ ...fields, [field]: value }))),
+    [{}]
+  )
+
+const errorOf = (tag: Tag, fields: object): WithConfiguration => new NutritionAdvisorError[tag](fields as never)
+
+/** Each error with all of its fields, and those that are encoded: the body of a response and the issue of a schema never are. */
+export const completeErrors = tags.map((tag) => {
+  const [fields = {}] = combinationsOf(tag)
+  return [errorOf(tag, fields), Struct.omit({ body, issue, ...fields }, "body", "issue")] as const
+})
+
+export const errors = tags.flatMap((tag) => combinationsOf(tag).map((fields) => errorOf(tag, fields)))
+  .filter((error) => error._tag !== "ConfigurationError")
 
 /** Status codes for each error that is created from a response. */
 const statuses: {
-  readonly [Tag in Extract<AnyError, { readonly headers?: unknown }>["_tag"]]: ReadonlyArray<number>
+  readonly [Name in Extract<AnyError, { readonly headers?: unknown }>["_tag"]]: ReadonlyArray<number>
 } = {
   BadRequest: [400],
   ServerError: [500, 502, 503],
@@ -77,44 +89,3 @@ const statuses: {
 export const errorStatuses = Object.entries(statuses).flatMap(([tag, all]) =>
   all.map((status) => [status, tag] as const)
 )
-
-/** An error for each message, except for the advice for each `code`. */
-const byTag = (operation: AnyError["operation"]): { readonly [E in AnyError as E["_tag"]]: ReadonlyArray<E> } => ({
-  BadRequest: [
-    new BadRequest({ operation }),
-    new BadRequest({ operation, detail: "the search term is blank" }),
-    new BadRequest({ operation, status: 400, body })
-  ],
-  ServerError: [
-    new ServerError({ operation, status: 503 }),
-    new ServerError({ operation, status: 503, retryAfter: 29.5, body })
-  ],
-  Forbidden: Forbidden.fields.reason.literals.map((reason) => new Forbidden({ operation, status: 403, reason, body })),
-  MissingServiceId: [new MissingServiceId({ operation })],
-  TooManyRequests: [
-    new TooManyRequests({ operation }),
-    new TooManyRequests({ operation, status: 429, retryAfter: 7, body })
-  ],
-  TransportError: [
-    ...TransportError.fields.reason.literals.map((reason) => new TransportError({ operation, reason })),
-    new TransportError({ operation, reason: "Connection", code: "ECONNREFUSED" }),
-    new TransportError({ operation, reason: "Connection", code: "HPE_INVALID_HEADER_TOKEN" })
-  ],
-  UnexpectedResponse: [
-    ...UnexpectedResponse.fields.reason.literals.map((reason) =>
-      new UnexpectedResponse({ operation, status: 302, reason, body })
-    ),
-    new UnexpectedResponse({ operation, status: 200, reason: "Schema", issue }),
-    new UnexpectedResponse({ operation, status: 200, reason: "Schema", field: "access_token" }),
-    new UnexpectedResponse({ operation, status: 200, reason: "Schema", field: "expires_in" })
-  ],
-  LicenseKeyUnavailable: [
-    new LicenseKeyUnavailable({ operation }),
-    new LicenseKeyUnavailable({ operation, detail: "the vault is sealed" })
-  ]
-})
-
-export const errorsOf = (operation: AnyError["operation"]): ReadonlyArray<AnyError> =>
-  Object.values(byTag(operation)).flat()
-
-export const errors = NutritionAdvisorError.Operation.literals.flatMap(errorsOf)
