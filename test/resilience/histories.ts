@@ -1,6 +1,6 @@
 /** Histories of callers that search and leave while time passes, for models of the layers that wrap the client. */
-import { Exit, FastCheck, type Fiber } from "effect"
-import type { AdvisorWorld } from "../support/model/AdvisorWorld.js"
+import { FastCheck, type Fiber } from "effect"
+import { type AdvisorWorld, outcomeOf } from "../support/model/AdvisorWorld.js"
 
 type Between =
   | { readonly _tag: "Leave"; readonly nth: number }
@@ -64,7 +64,7 @@ export const play = <Search extends Begin>(
       callers.push(caller)
       if (step.leaves !== undefined) leave(caller)
     } else {
-      const waiting = callers.filter((caller) => caller.unsafePoll() === null)
+      const waiting = callers.filter((caller) => outcomeOf(caller) === "waits")
       const leaving = waiting[step.nth % waiting.length]
       if (leaving !== undefined) leave(leaving)
     }
@@ -72,11 +72,9 @@ export const play = <Search extends Begin>(
   }
   world.pass(1_000_000)
   for (const caller of callers) {
-    const exit = caller.unsafePoll()
-    if (exit === null) violations.push("a caller got no outcome")
-    else if (Exit.isInterrupted(exit) && !left.has(caller)) {
-      violations.push("a caller was interrupted that did not leave")
-    }
+    const outcome = outcomeOf(caller)
+    const isWrong = outcome === "waits" || outcome === "interrupted" && !left.has(caller)
+    if (isWrong) violations.push(`the outcome of a caller: ${outcome}`)
   }
   if (world.fibers > 0 || world.time.pendingTimers > 0) violations.push("a fiber or timer left over while open")
   world.close()

@@ -51,7 +51,7 @@ export class SimulatedFleet {
   readonly durations: Array<number> = []
   readonly random: () => number
   private pending = 0
-  private readonly scheduler = new SteppedScheduler(2_048)
+  private readonly scheduler = new SteppedScheduler()
   private readonly memory: SharedTokenCache.Service
   private readonly httpClient: Layer.Layer<HttpClient.HttpClient>
 

@@ -222,7 +222,7 @@ describe("TokenProvider in random histories", { timeout: 900_000 }, () => {
         FastCheck.constantFrom(0, 1, 10, 100),
         FastCheck.string(),
         async (pattern, forbiddenPercent, seed) => {
-          const world = new World(new SteppedScheduler(2_048), hour, seed)
+          const world = new World(new SteppedScheduler(), hour, seed)
           for (let index = 0; index < 1_000; index++) {
             world.step({ _tag: "Plan", plan: pattern[index % pattern.length] ?? "issue" })
           }

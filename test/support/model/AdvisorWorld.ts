@@ -1,8 +1,6 @@
-import { Cause, type Clock, Context, Effect, Exit, type Fiber, Layer } from "effect"
+import { Cause, Context, Effect, Exit, type Fiber, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { SteppedScheduler } from "./SteppedScheduler.js"
 import { VirtualRuntime } from "./VirtualRuntime.js"
-import type { VirtualTime } from "./VirtualTime.js"
 
 /** The payload, the error or the defect of a fiber, "interrupted", or "waits" if it has not ended. */
 export const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown => {
@@ -21,12 +19,9 @@ export class AdvisorWorld extends VirtualRuntime {
 
   constructor(
     layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>,
-    seed = "a seed",
-    scheduler = new SteppedScheduler(2_048),
-    time?: VirtualTime,
-    clock?: Clock.Clock
+    ...settings: ConstructorParameters<typeof VirtualRuntime>
   ) {
-    super(seed, scheduler, time, clock)
+    super(...settings)
     const context = this.build(Effect.uninterruptible(Layer.build(layer)))
     this.advisor = Context.get(context, NutritionAdvisor.NutritionAdvisor)
   }

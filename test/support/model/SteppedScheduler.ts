@@ -7,10 +7,8 @@ import { ManualScheduler } from "../doubles/runtime.js"
  */
 export class SteppedScheduler extends ManualScheduler {
   private readonly tasks: Array<() => void> = []
-  /** The oldest tasks, with the next one last, because removing the first element of a long array is slow. */
-  private round: Array<() => void> = []
 
-  constructor(public operations: number, private readonly random?: () => number) {
+  constructor(private readonly operations = 2_048, private readonly random = () => 0) {
     super()
   }
 
@@ -23,17 +21,14 @@ export class SteppedScheduler extends ManualScheduler {
   }
 
   get isIdle() {
-    return this.tasks.length + this.round.length === 0
+    return this.tasks.length === 0
   }
 
   /** Runs all waiting tasks, or at most the given number of them. */
   readonly runFibers = (turns = Number.POSITIVE_INFINITY) => {
-    for (let turn = 0; turn < turns && !this.isIdle; turn++) this.next()?.()
-  }
-
-  private next() {
-    if (this.random !== undefined) return this.tasks.splice(Math.floor(this.random() * this.tasks.length), 1)[0]
-    if (this.round.length === 0) this.round = this.tasks.splice(0).reverse()
-    return this.round.pop()
+    for (let turn = 0; turn < turns && !this.isIdle; turn++) {
+      const [next] = this.tasks.splice(Math.floor(this.random() * this.tasks.length), 1)
+      next?.()
+    }
   }
 }

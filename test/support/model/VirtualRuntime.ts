@@ -1,6 +1,6 @@
 import { type Clock, Effect, Exit, Fiber, Scope } from "effect"
 import { FiberCount, seeded } from "../doubles/runtime.js"
-import type { SteppedScheduler } from "./SteppedScheduler.js"
+import { SteppedScheduler } from "./SteppedScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
 /** Runs effects in virtual time, with random numbers from a seed. It counts their fibers. Several can share their time and scheduler. */
@@ -10,8 +10,8 @@ export class VirtualRuntime {
   private readonly random: ReturnType<typeof seeded>["service"]
 
   constructor(
-    seed: string,
-    private readonly scheduler: SteppedScheduler,
+    seed = "a seed",
+    private readonly scheduler = new SteppedScheduler(),
     readonly time = new VirtualTime(),
     private readonly clock: Clock.Clock = time.clock
   ) {
@@ -25,21 +25,13 @@ export class VirtualRuntime {
 
   /** Runs an effect that must not wait for time. Its resources are released by `close`. */
   protected build<A, E>(effect: Effect.Effect<A, E, Scope.Scope>): A {
-    const exit = this.run(Scope.extend(effect, this.scope)).unsafePoll()
-    if (exit === null || Exit.isFailure(exit)) throw new Error("the build failed, or waits for time")
-    return exit.value
+    return Effect.runSync(Fiber.join(this.run(Scope.extend(effect, this.scope))))
   }
 
   /** Starts an effect, and runs it until it waits for time, or for the given number of turns of the scheduler. */
   run<A, E>(effect: Effect.Effect<A, E>, turns?: number): Fiber.RuntimeFiber<A, E> {
-    const fiber = Effect.runFork(
-      effect.pipe(
-        this.count.counted,
-        Effect.withRandom(this.random),
-        Effect.withClock(this.clock)
-      ),
-      { scheduler: this.scheduler }
-    )
+    const counted = effect.pipe(this.count.counted, Effect.withRandom(this.random), Effect.withClock(this.clock))
+    const fiber = Effect.runFork(counted, { scheduler: this.scheduler })
     this.scheduler.runFibers(turns)
     return fiber
   }
@@ -50,7 +42,7 @@ export class VirtualRuntime {
   }
 
   pass(millis: number) {
-    this.time.pass(millis, this.scheduler.runFibers)
+    for (const _ of this.time.passing(millis)) this.scheduler.runFibers()
   }
 
   close() {
