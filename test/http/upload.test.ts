@@ -7,9 +7,9 @@ import { FormData as UndiciFormData } from "@effect/platform-node/Undici"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { vi } from "vitest"
-import { advisorOver } from "../support/doubles/advisorOver.js"
 import { test } from "../support/doubles/arranged.js"
 import { proxied } from "../support/doubles/proxied.js"
+import { advisorOver } from "../support/doubles/simulatedAdvisor.js"
 import { clientOf, type FetchService, serviceOf } from "./fetchService.js"
 
 const decoder = new TextDecoder()

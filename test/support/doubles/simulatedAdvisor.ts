@@ -1,5 +1,6 @@
-/** The client over the simulator in memory. It exchanges the key only if a request needs a token, and does not retry the exchange. */
-import { Layer } from "effect"
+/** Clients over the simulator or another HttpClient. They exchange the key only if a request needs a token, and try that once. */
+import type { HttpClient } from "@effect/platform"
+import { Context, Effect, Layer } from "effect"
 import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
@@ -11,6 +12,16 @@ export const settings: NutritionAdvisor.Options = {
 
 export const advisor = (options: Partial<NutritionAdvisor.Options> = {}, simulator: Simulator.Options = {}) =>
   NutritionAdvisor.layer({ ...settings, ...options }).pipe(Layer.provideMerge(Simulator.layerHttpClient(simulator)))
+
+export type HttpClientLayer = Layer.Layer<HttpClient.HttpClient>
+
+/** Builds a client over an HttpClient. It is closed with the scope. */
+export const advisorOver = (httpClient: HttpClientLayer, options: Partial<NutritionAdvisor.Options>) =>
+  NutritionAdvisor.layer({ ...settings, ...options }).pipe(
+    Layer.provide(httpClient),
+    Layer.build,
+    Effect.map(Context.get(NutritionAdvisor.NutritionAdvisor))
+  )
 
 /** The client with a shared token and all layers that wrap it, so that it has every metric. */
 export const advisorWithAllLayers = Throttle.layer({}).pipe(
