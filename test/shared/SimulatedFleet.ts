@@ -44,7 +44,10 @@ export class SimulatedFleet {
   readonly time = new VirtualTime()
   readonly simulator: Simulator.Service
   readonly replicas = new Map<number, AdvisorWorld>()
-  readonly caches = new Map<number, CacheDouble.Double>()
+  /** How the cache behaves for each replica. */
+  readonly behaviors = new Map<number, CacheDouble.Behavior>()
+  /** The calls of all replicas to the cache, at these milliseconds. */
+  readonly cacheCalls: Array<{ readonly operation: string; readonly at: number }> = []
   readonly violations: Array<string> = []
   readonly failures: Array<Failure> = []
   /** The durations of successful searches, in milliseconds. */
@@ -74,25 +77,20 @@ export class SimulatedFleet {
   /** Runs an effect that doesn't wait, such as a control of the simulator. */
   readonly now = <A>(effect: Effect.Effect<A>): A => Effect.runSync(Effect.withClock(effect, this.time.clock))
 
-  /** Changes how all calls of some replicas to the cache behave. A call takes a millisecond by default. */
-  setCache(behavior: CacheDouble.Behavior = CacheDouble.takes(1), ids: Iterable<number> = this.caches.keys()) {
-    for (const id of ids) {
-      for (const operation of CacheDouble.operations) {
-        this.now(this.caches.get(id)?.behaveAlways(operation, behavior) ?? Effect.void)
-      }
-    }
+  /** Changes how the cache behaves for some replicas. A call takes a millisecond by default. */
+  setCache(behavior: CacheDouble.Behavior = CacheDouble.takes(1), ids: Iterable<number> = this.behaviors.keys()) {
+    for (const id of ids) this.behaviors.set(id, behavior)
   }
 
   start(id: number) {
     const { seed, skew = 0 } = this.options
     const clock = ManualClock.over(this.time.clock)
     clock.wallOffset = Math.floor((2 * this.random() - 1) * skew)
-    let cache = this.caches.get(id)
-    if (cache === undefined) {
-      cache = this.now(Effect.provideService(CacheDouble.make, SharedTokenCache.SharedTokenCache, this.memory))
-      this.caches.set(id, cache)
-      this.setCache(undefined, [id])
-    }
+    if (!this.behaviors.has(id)) this.setCache(undefined, [id])
+    const cache = CacheDouble.over(this.memory, ({ operation }) => {
+      this.cacheCalls.push({ operation, at: this.time.now })
+      return this.behaviors.get(id)
+    })
     const layer = NutritionAdvisor.layerShared({
       baseUrl: Simulator.baseUrl,
       licenseKey: Simulator.licenseKey,
@@ -101,7 +99,7 @@ export class SimulatedFleet {
       cacheTimeout
     }).pipe(Layer.provide([
       this.httpClient,
-      Layer.succeed(SharedTokenCache.SharedTokenCache, cache.double),
+      Layer.succeed(SharedTokenCache.SharedTokenCache, cache),
       Logger.minimumLogLevel(LogLevel.None)
     ]))
     const replica = new AdvisorWorld(layer, `${seed} ${id} ${this.time.now}`, this.scheduler, this.time, clock)
@@ -170,25 +168,14 @@ export class SimulatedFleet {
     return requests.filter(({ operation }) => operation === "token").map(({ at }) => at - epoch)
   }
 
-  private get calls() {
-    return [...this.caches.values()].flatMap(({ calls }) => this.now(calls)).map((call) => ({
-      ...call,
-      at: call.at - epoch
-    }))
-  }
-
-  get cacheCalls() {
-    return this.calls.length
-  }
-
   /** When the last token was written to the cache. */
   get publishedAt() {
-    return Math.max(...this.calls.filter(({ operation }) => operation === "write").map(({ at }) => at))
+    return Math.max(...this.cacheCalls.filter(({ operation }) => operation === "write").map(({ at }) => at))
   }
 
   /** The maximum number of calls to the cache in one second, from this time on. */
   busiestSince(millis: number) {
-    return busiest(this.calls.map(({ at }) => at).filter((at) => at >= millis))
+    return busiest(this.cacheCalls.map(({ at }) => at).filter((at) => at >= millis))
   }
 }
 

@@ -66,7 +66,7 @@ const cacheTrouble: Incident = (fleet, counts, random) => {
   const kind = random(0, 3)
   if (kind < 1) fleet.setCache(Cache.fails)
   else if (kind < 2) fleet.setCache(Cache.takes(random(100, 4_000)))
-  else fleet.setCache(Cache.fails, [...fleet.caches.keys()].filter(() => random(0, 3) < 1))
+  else fleet.setCache(Cache.fails, [...fleet.behaviors.keys()].filter(() => random(0, 3) < 1))
   fleet.time.after(random(2, 120) * second, () => fleet.setCache())
 }
 
@@ -123,7 +123,7 @@ const play = async (plan: FleetPlan) => {
     })
 
   fleet.startAll(plan.size)
-  for (const id of fleet.caches.keys()) searchLater(id)
+  for (const id of fleet.behaviors.keys()) searchLater(id)
   happenLater()
   await fleet.pass(plan.duration)
   await fleet.finish()

@@ -1,5 +1,5 @@
 /** A SharedTokenCache in memory that records its calls, and lets tests change how they behave. */
-import { Clock, Context, Effect, Layer, Scope } from "effect"
+import { Context, Effect, Layer, Scope } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import * as PlainCrypto from "./PlainCrypto.js"
 import * as Time from "./Time.js"
@@ -29,31 +29,35 @@ interface Call {
   readonly operation: Operation
   readonly name: string
   readonly args: ReadonlyArray<unknown>
-  /** Epoch milliseconds. */
-  readonly at: number
 }
 
-/** A double in front of a cache. */
-export const make = Effect.gen(function*() {
-  const cache = yield* SharedTokenCache.SharedTokenCache
-  const calls: Array<Call> = []
-  const next = new Map<Operation, Behavior>()
-  const always = new Map<Operation, Behavior | undefined>()
-
+/** A double in front of a cache. `onCall` gets each call, and may return how it behaves. */
+export const over = (
+  cache: SharedTokenCache.Service,
+  onCall: (call: Call) => Behavior | undefined
+): SharedTokenCache.Service => {
   const called = <A>(operation: Operation, [name, ...args]: [string, ...Array<unknown>], effect: CacheEffect<A>) =>
-    Effect.flatMap(Clock.currentTimeMillis, (at) => {
-      calls.push({ operation, name, args, at })
-      const behavior = next.get(operation) ?? always.get(operation)
-      next.delete(operation)
-      return behavior === undefined ? effect : behavior(effect)
-    })
+    Effect.suspend(() => onCall({ operation, name, args })?.(effect) ?? effect)
 
-  const double: SharedTokenCache.Service = {
+  return {
     read: (...args) => called("read", args, cache.read(...args)),
     write: (...args) => called("write", args, cache.write(...args)),
     lease: (...args) => called("lease", args, cache.lease(...args)),
     release: (...args) => called("release", args, cache.release(...args))
   }
+}
+
+const make = Effect.map(SharedTokenCache.SharedTokenCache, (cache) => {
+  const calls: Array<Call> = []
+  const next = new Map<Operation, Behavior>()
+  const always = new Map<Operation, Behavior | undefined>()
+
+  const double = over(cache, (call) => {
+    calls.push(call)
+    const behavior = next.get(call.operation) ?? always.get(call.operation)
+    next.delete(call.operation)
+    return behavior
+  })
 
   return {
     double,
@@ -69,9 +73,10 @@ export const make = Effect.gen(function*() {
   }
 })
 
-export type Double = Effect.Effect.Success<typeof make>
-
-export class CacheDouble extends Context.Tag("test/support/doubles/CacheDouble")<CacheDouble, Double>() {}
+export class CacheDouble extends Context.Tag("test/support/doubles/CacheDouble")<
+  CacheDouble,
+  Effect.Effect.Success<typeof make>
+>() {}
 
 export const layer: Layer.Layer<CacheDouble | SharedTokenCache.SharedTokenCache> = Layer.effectContext(
   Effect.map(
