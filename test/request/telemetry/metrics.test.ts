@@ -118,7 +118,7 @@ describe("metrics: data request", () => {
   test("no duration is recorded for a request that is not sent", function*() {
     const count = Effect.map(
       measured("request_duration_seconds", { outcome: "BadRequest" }),
-      (timed) => timed?.count ?? 0
+      (timed) => timed?.value ?? 0
     )
     const before = yield* count
     yield* Effect.exit(NutritionAdvisor.search(" "))

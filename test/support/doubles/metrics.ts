@@ -1,28 +1,17 @@
 /** Effect's metrics as plain records. */
 import { Effect, Metric, type MetricPair, MetricState } from "effect"
 
-export interface Measured {
-  readonly name: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly type: "counter" | "gauge" | "histogram" | "other"
-  /** The value of a gauge. */
-  readonly value?: number
-  /** The value of a counter, or the number of values in a histogram. */
-  readonly count?: number
-  /** The sum of the values in a histogram. */
-  readonly sum?: number
-}
-
-const stateOf = (state: MetricPair.MetricPair.Untyped["metricState"]): Omit<Measured, "labels" | "name"> =>
+/** Its type, and its value: that of a gauge or counter, or the number of values in a histogram, which also has their sum. */
+const stateOf = (state: MetricPair.MetricPair.Untyped["metricState"]) =>
   MetricState.isCounterState(state)
-    ? { type: "counter", count: Number(state.count) }
+    ? { type: "counter", value: Number(state.count) }
     : MetricState.isGaugeState(state)
     ? { type: "gauge", value: Number(state.value) }
     : MetricState.isHistogramState(state)
-    ? { type: "histogram", count: state.count, sum: state.sum }
+    ? { type: "histogram", value: state.count, sum: state.sum }
     : { type: "other" }
 
-export const snapshot: Effect.Effect<ReadonlyArray<Measured>> = Effect.map(
+export const snapshot = Effect.map(
   Metric.snapshot,
   (pairs) =>
     pairs.map(({ metricKey: { name, tags }, metricState }) => ({
@@ -32,11 +21,13 @@ export const snapshot: Effect.Effect<ReadonlyArray<Measured>> = Effect.map(
     }))
 )
 
+export type Measured = Effect.Effect.Success<typeof snapshot>[number]
+
 /** The value of each counter, by its name and the sorted values of its labels. */
 const counterValues: Effect.Effect<ReadonlyMap<string, number>> = Effect.map(snapshot, (all) =>
   new Map(
-    all.flatMap(({ count = 0, labels, name, type }) =>
-      type === "counter" ? [[[name, ...Object.values(labels).sort()].join(" "), count] as const] : []
+    all.flatMap(({ labels, name, type, value = 0 }) =>
+      type === "counter" ? [[[name, ...Object.values(labels).sort()].join(" "), value] as const] : []
     )
   ))
 
