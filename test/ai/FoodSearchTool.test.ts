@@ -5,7 +5,6 @@ import { FoodSearchTool, NutritionAdvisorTools } from "effect-nutrition-advisor/
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { vi } from "vitest"
 import { messageForModel } from "../../src/internal/ai/messageForModel.js"
-import { thrownBy } from "../promise/outcomes.js"
 import { simulatedClient } from "../promise/simulatedClient.js"
 import { test } from "../support/doubles/arranged.js"
 
@@ -42,8 +41,8 @@ const wrongOptions: ReadonlyArray<readonly [field: string, what: string, options
 it.each(wrongOptions)(
   "FoodSearchTool: it throws a ConfigurationError that names %s if it is %s",
   (field, _, options) => {
-    const error = thrownBy(() => FoodSearchTool.make({ search: async () => payload }, options))
-    expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+    expect(() => FoodSearchTool.make({ search: async () => payload }, options))
+      .toThrow(expect.objectContaining({ _tag: "ConfigurationError", field }))
   }
 )
 

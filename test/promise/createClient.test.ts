@@ -5,7 +5,7 @@ import * as Advisor from "effect-nutrition-advisor/promise"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { afterEach, vi } from "vitest"
-import { rejection, thrownBy } from "./outcomes.js"
+import { rejection } from "./outcomes.js"
 import { key, settings, simulatedClient } from "./simulatedClient.js"
 
 /** Options of a program without types. */
@@ -41,34 +41,34 @@ const refusals: ReadonlyArray<readonly [field: string, what: string, Advisor.Cli
 it.each(refusals)(
   "createClient: it throws a ConfigurationError that names %s if its value is %s",
   (field, _, wrong) => {
-    const error = thrownBy(() => Advisor.createClient({ ...settings, ...wrong }))
-    expect(error).toBeInstanceOf(Advisor.ConfigurationError)
-    expect(error).toMatchObject({ field, message: expect.stringContaining(field) })
-    expect(error).not.toHaveProperty("variable", expect.anything())
+    const create = () => Advisor.createClient({ ...settings, ...wrong })
+    expect(create).toThrow(Advisor.ConfigurationError)
+    const message = expect.stringMatching(`^The settings? ${field} [^(]`)
+    expect(create).toThrow(expect.objectContaining({ field, message }))
   }
 )
 
 it("createClient: the stack of its ConfigurationError names the caller", () => {
-  const error = thrownBy(() => Advisor.createClient({ ...settings, tokenTimeout: -1 }))
-  expect(error).toHaveProperty("stack", expect.stringMatching(/createClient[^]*thrownBy/))
+  const callingFunction = () => Advisor.createClient({ ...settings, tokenTimeout: -1 })
+  const stack = expect.stringMatching(/createClient[^]*callingFunction/)
+  expect(callingFunction).toThrow(expect.objectContaining({ stack }))
 })
 
 it.each(["a key", null])("createClient: it throws a ConfigurationError if its options are %j", (options) => {
-  const error = thrownBy(() => Advisor.createClient(JSON.parse(JSON.stringify(options))))
-  expect(error).toMatchObject({ _tag: "ConfigurationError", field: "options" })
-  expect(String(error)).toContain("options must be an object")
-  expect(String(error)).not.toContain("a key")
+  const message = expect.stringMatching(/options must be an object(?!.*a key)/)
+  expect(() => Advisor.createClient(JSON.parse(JSON.stringify(options))))
+    .toThrow(expect.objectContaining({ _tag: "ConfigurationError", field: "options", message }))
 })
 
 it("createClient: a misspelled option is reported instead of the missing setting", () => {
   // @ts-expect-error There is no option with that name.
-  const error = thrownBy(() => Advisor.createClient({ baseURL: Simulator.baseUrl, licenseKey: key }))
-  expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseURL" })
+  expect(() => Advisor.createClient({ baseURL: Simulator.baseUrl, licenseKey: key }))
+    .toThrow(expect.objectContaining({ _tag: "ConfigurationError", field: "baseURL" }))
 })
 
 it.each(["lease", "cacheTimeout"])("createClient: %s is rejected without a sharedTokenCache", (field) => {
-  const error = thrownBy(() => Advisor.createClient({ ...settings, [field]: "20 seconds" }))
-  expect(error).toMatchObject({ field, rule: expect.stringContaining("sharedTokenCache") })
+  expect(() => Advisor.createClient({ ...settings, [field]: "20 seconds" }))
+    .toThrow(expect.objectContaining({ field, rule: expect.stringContaining("sharedTokenCache") }))
 })
 
 it.each<readonly [field: string, variable: string, value: string | undefined]>([
@@ -80,10 +80,10 @@ it.each<readonly [field: string, variable: string, value: string | undefined]>([
   vi.stubEnv("NUTRITION_ADVISOR_LICENSE_KEY", key)
   Advisor.createClient()
   vi.stubEnv(variable, value)
-  const error = thrownBy(() => Advisor.createClient())
-  expect(error).toBeInstanceOf(Advisor.ConfigurationError)
+  expect(() => Advisor.createClient()).toThrow(Advisor.ConfigurationError)
   const sentence = new RegExp(`^The setting ${field} \\(${variable}\\) (is not set|looks .*|must .*)\\.$`)
-  expect(error).toMatchObject({ field, variable, message: expect.stringMatching(sentence) })
+  expect(() => Advisor.createClient())
+    .toThrow(expect.objectContaining({ field, variable, message: expect.stringMatching(sentence) }))
 })
 
 it("createClient: a missing option is read from its variable even if other options are given", async () => {
@@ -104,8 +104,9 @@ it("createClient: an option overrides its variable, even if the variable is inva
 it("createClient: NUTRITION_ADVISOR_LEASE is read only with a sharedTokenCache", () => {
   vi.stubEnv("NUTRITION_ADVISOR_LEASE", "soon")
   expect(() => Advisor.createClient(settings)).not.toThrow()
-  const error = thrownBy(() => Advisor.createClient({ ...settings, sharedTokenCache: SharedTokenCache.layerMemory }))
-  expect(error).toMatchObject({ field: expect.stringMatching(/lease/i), variable: "NUTRITION_ADVISOR_LEASE" })
+  const expected = { field: expect.stringMatching(/lease/i), variable: "NUTRITION_ADVISOR_LEASE" }
+  expect(() => Advisor.createClient({ ...settings, sharedTokenCache: SharedTokenCache.layerMemory }))
+    .toThrow(expect.objectContaining(expected))
 })
 
 it("createClient: a variable that can't be read, as in Deno without its permission, counts as not set", () => {
@@ -225,8 +226,8 @@ it.each<readonly [string, NonNullable<Advisor.ClientOptions["sharedTokenCache"]>
   ["a missing variable", RedisTokenCache.layerConfig(), { variable: "NUTRITION_ADVISOR_REDIS_URL" }]
 ])("createClient: it throws the ConfigurationError of a sharedTokenCache with %s", (_, sharedTokenCache, expected) => {
   vi.stubEnv("NUTRITION_ADVISOR_REDIS_URL", undefined)
-  const error = thrownBy(() => Advisor.createClient({ ...settings, sharedTokenCache }))
-  expect(error).toMatchObject({ _tag: "ConfigurationError", ...expected })
+  expect(() => Advisor.createClient({ ...settings, sharedTokenCache }))
+    .toThrow(expect.objectContaining({ _tag: "ConfigurationError", ...expected }))
 })
 
 it("createClient: the first call rejects with the error of a sharedTokenCache that fails later", async () => {

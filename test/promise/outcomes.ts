@@ -4,12 +4,3 @@ import { expect } from "@effect/vitest"
 
 export const rejection = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then((value) => expect.fail(`resolved with ${inspect(value)}`), (reason: unknown) => reason)
-
-export const thrownBy = (run: () => unknown): unknown => {
-  try {
-    run()
-  } catch (error) {
-    return error
-  }
-  return expect.fail("nothing was thrown")
-}

@@ -2,13 +2,12 @@ import { existsSync, statSync } from "node:fs"
 import { join, posix } from "node:path"
 import { FetchHttpClient } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer, Option, Predicate } from "effect"
+import { Effect, Either, Layer, Option, Predicate } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
 import { forbiddenReasons } from "../../src/internal/errors/forbidden.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
-import { thrownBy } from "../promise/outcomes.js"
 import { pages, programsOf, read, repository } from "../support/documents/blocks.js"
 import { importBlock } from "../support/documents/importBlock.js"
 import { errors } from "../support/tables/errors.js"
@@ -88,7 +87,7 @@ const { BadRequest, Forbidden, TransportError, UnexpectedResponse } = NutritionA
 
 const unreachable = (code: string) => new TransportError({ operation: "token", reason: "Connection", code })
 
-const errorOf = (options: ClientOptions) => thrownBy(() => createClient(options))
+const errorOf = (options: ClientOptions) => Either.merge(Either.try(() => createClient(options)))
 
 const layerConfigError = (): unknown =>
   NutritionAdvisor.layerConfig().pipe(
