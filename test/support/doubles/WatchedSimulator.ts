@@ -13,9 +13,9 @@ export type Event = Readonly<Record<string, unknown>> & { readonly id: number }
 
 /** Sends the path as it is, because no library normalizes it. */
 const open = (url: string, call: Call) => {
-  const [, origin = "", path = ""] = /^(http:\/\/[^/]+)(\/.*)$/.exec(url) ?? []
+  const { origin } = new URL(url)
   return new Promise<Http.IncomingMessage>((resolve, reject) => {
-    Http.request(origin, { agent: false, path, ...call }, resolve).on("error", reject).end()
+    Http.request(origin, { agent: false, path: url.slice(origin.length), ...call }, resolve).on("error", reject).end()
   })
 }
 
@@ -30,10 +30,7 @@ export const send = async (url: string, call: Call = {}) => {
 }
 
 const eventsIn = (text: string): ReadonlyArray<Event> =>
-  text.split("\n\n").slice(0, -1).flatMap((frame) => {
-    const data = /^data: (.*)$/m.exec(frame)?.[1]
-    return data === undefined ? [] : [JSON.parse(data)]
-  })
+  Array.from(text.matchAll(/^data: (.*)\n\n/gm), ([, data = ""]) => JSON.parse(data))
 
 /** A connection to the stream of events. */
 const watch = async (url: string, headers: Http.OutgoingHttpHeaders) => {

@@ -45,12 +45,11 @@ export const serve = (handle: Handler) =>
     const requests: Array<Received> = []
     const connections = { opened: 0, open: 0 }
     const server = Http.createServer((request, response) => {
-      const chunks: Array<Buffer> = []
-      request.on("data", (chunk: Buffer) => chunks.push(chunk))
-      request.once("end", () => {
+      let body = ""
+      request.setEncoding("utf8").on("data", (text: string) => body += text).once("end", () => {
         const { headers, method = "", url = "" } = request
         const [path = "", query = ""] = url.split("?", 2)
-        const received = { method, path, query, headers, body: Buffer.concat(chunks).toString() }
+        const received = { method, path, query, headers, body }
         requests.push(received)
         handle(received, response)
       })
@@ -59,9 +58,7 @@ export const serve = (handle: Handler) =>
     server.on("connection", (socket) => {
       connections.opened += 1
       connections.open += 1
-      socket.once("close", () => {
-        connections.open -= 1
-      })
+      socket.once("close", () => connections.open -= 1)
     })
     return { origin: `http://127.0.0.1:${yield* listening(server)}`, requests, connections }
   })
