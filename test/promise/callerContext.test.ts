@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from "node:async_hooks"
+import { AsyncLocalStorage, createHook } from "node:async_hooks"
 import { HttpClient } from "@effect/platform"
-import { expect, it } from "@effect/vitest"
+import { expect, it, vi } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Client, type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -31,4 +31,20 @@ it.each<readonly [what: string, Partial<ClientOptions>, before: (advisor: Client
   contexts.clear()
   await Promise.all(callers.map((caller) => storage.run(caller, () => advisor.search(caller))))
   expect(contexts).toEqual(new Map(callers.map((caller) => [caller, caller])))
+})
+
+it("context: `jest --detectOpenHandles` reports no open handle of the client", async () => {
+  const handles: Array<string> = []
+  const hook = createHook({
+    init: (_id, type, _triggerId, resource) => {
+      if (/^bound-|Advisor/.test(type) && !("hasRef" in resource)) handles.push(type)
+    }
+  })
+  vi.resetModules()
+  hook.enable()
+  const promise = await import("effect-nutrition-advisor/promise")
+  await using advisor = promise.createClient({ ...settings, httpClient: Simulator.layerHttpClient() })
+  await advisor.search("oats")
+  hook.disable()
+  expect(handles).toEqual([])
 })

@@ -7,10 +7,23 @@ interface AnyProcess {
 
 const { process }: { readonly process?: AnyProcess } = globalThis
 
-export const asyncHooks = process?.getBuiltinModule?.("node:async_hooks")
+const asyncHooks = process?.getBuiltinModule?.("node:async_hooks")
+
+/** Keeps a context, but not the process: if it had no `hasRef`, `jest --detectOpenHandles` would report an open handle. */
+const ContextResource = asyncHooks && class extends asyncHooks.AsyncResource {
+  hasRef() {
+    return false
+  }
+}
+
+/** Returns a function that runs others in the current `AsyncLocalStorage` context. `AsyncLocalStorage.snapshot` takes 15 to 20 µs on Node 20. */
+export const inCurrentContext = (): <A>(run: () => A) => A => {
+  const resource = ContextResource && new ContextResource("NutritionAdvisor")
+  return (run) => resource ? resource.runInAsyncScope(run) : run()
+}
 
 /**
  * Runs a function in the `AsyncLocalStorage` context in which this module was loaded, for timers that outlive the call that sets them.
  * Otherwise, all that follows would be logged and traced as part of that call, and its context would never be freed.
  */
-export const outsideOfCalls: <A>(run: () => A) => A = asyncHooks?.AsyncLocalStorage.snapshot() ?? ((run) => run())
+export const outsideOfCalls = inCurrentContext()
