@@ -84,6 +84,11 @@ const refusals: ReadonlyArray<Refusal> = [
   refusedKeys(/typographic quotation mark/, "“key-1”", "key-1’", "«key-1»", "„key-1"),
   refusedKeys(/white space/, " key-1", "key-1 ", "key\n", "\u200bkey-1"),
   refusedKeys(/a URL path segment/, "a\u0000b", "a\r\nb", "\ud800", "key\udc00", ".", "..", "%2e", ".%2e"),
+  // A zero-width space, a soft hyphen, a word joiner, a no-break space, a line separator
+  refusedKeys(
+    /invisible characters/,
+    ...["\u200b", "\u00ad", "\u2060", "\u00a0", "\u2028"].map((character) => `a${character}b`)
+  ),
   // @ts-expect-error A license key is Redacted, so that no log can show it.
   refused("licenseKey", /must be a Redacted/, ["demo-key"]),
   refused("licenseKey", /is not set/, [undefined, Redacted.make(undefined), Redacted.make("undefined")] as never),

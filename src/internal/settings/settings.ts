@@ -74,17 +74,20 @@ export interface DataOptions extends CommonOptions {
   readonly observeHeaders?: ReadonlyArray<string> | undefined
 }
 
+/** Control and format characters, and any space but the usual one. Copied keys may contain them. */
+const invisible = /(?! )[\p{Cc}\p{Cf}\p{Z}]/u
+
 /** Checks that a license key can be percent-encoded as one path segment, and is not a placeholder. */
 export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void> => {
   const key = String(Redacted.value(secret))
-  const isSegment = Url.isWellFormed(key) && !/\p{Cc}/u.test(key) && !Url.isDotSegment(key)
+  const isSegment = Url.isWellFormed(key) && !invisible.test(key) && !Url.isDotSegment(key)
   return check(
     "licenseKey",
     [key.trim() !== "", "is blank"],
     [key !== "undefined", "is not set"],
     ...nothingAround(key),
     [!/^\{\s*"/.test(key), "is JSON: use the field that contains the key"],
-    [isSegment, "contains characters that a URL path segment can't have"],
+    [isSegment, "contains invisible characters, or others that a URL path segment can't have"],
     [!isPlaceholder(key), placeholderRule]
   )
 }
