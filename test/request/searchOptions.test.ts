@@ -91,6 +91,8 @@ test.each(invalid)(
   cached
 )
 
+const untyped = (urlParams: unknown) => urlParams as UrlParams.Input
+
 test.each<readonly [title: string, urlParams: UrlParams.Input, query: string]>([
   ["null is left out", { limit: null, page: 1 }, "&page=1"],
   ["undefined is left out", { limit: undefined, page: 1 }, "&page=1"],
@@ -100,7 +102,12 @@ test.each<readonly [title: string, urlParams: UrlParams.Input, query: string]>([
   ["null and undefined in pairs are left out", [["limit", null], ["page", 0], ["flag", undefined]], "&page=0"],
   ["null in a Map is left out", new Map([["limit", null], ["page", 1]]), "&page=1"],
   ["the string \"null\" is sent", new URLSearchParams("limit=null&limit="), "&limit=null&limit="],
-  ["an empty string and false are sent", { limit: "", flag: false }, "&limit=&flag=false"]
+  ["an empty string and false are sent", { limit: "", flag: false }, "&limit=&flag=false"],
+  // A program without types may pass them.
+  ["a date is sent as in JSON", untyped({ since: new Date(0) }), "&since=1970-01-01T00%3A00%3A00.000Z"],
+  ["a date in an array or in pairs is, too", untyped([["on", [new Date(0)]]]), "&on=1970-01-01T00%3A00%3A00.000Z"],
+  ["a date that is not valid is left out", untyped({ since: new Date(Number.NaN), page: 1 }), "&page=1"],
+  ["a URL is sent as in JSON", untyped({ from: new URL("https://a.example") }), "&from=https%3A%2F%2Fa.example%2F"]
 ])("urlParams of a search: %s", function*([, urlParams, query], { search }) {
   yield* search("oats", { urlParams })
   expect((yield* sent).map((request) => request.query)).toEqual([`term=oats${query}`])
@@ -151,6 +158,7 @@ test.each(searches)(
 )
 
 test.each<readonly [title: string, urlParams: Record<string, unknown>]>([
+  ["a Date", { since: new Date(0) }],
   ["a Date in an array", { since: [new Date(0)] }],
   ["a Map", { filter: new Map([["a", "1"]]) }]
 ])(

@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
+import { hasMethod } from "../http/hasMethod.js"
 import type * as Url from "../http/url.js"
 
 /** An option that may be Redacted is a secret. Its normal form is a Redacted. */
@@ -21,27 +22,28 @@ export interface NormalizedOptions extends NormalForms {
 
 type Param = UrlParams.CoercibleRecord[string]
 
-/** Drops null and undefined, also inside an array or a record. */
-const withoutNulls = (value: Param): Param => {
-  if (typeof value !== "object" || value === null) return value
-  if (Array.isArray(value)) return value.filter(Predicate.isNotNullable)
-  return Symbol.iterator in value ? value : recordWithoutNulls(value)
-}
+/**
+ * Turns null into undefined, which is left out. JSON writes a Date or a URL, which a program without types may pass, as a string; here, it
+ * would count as an empty record.
+ */
+const asInJson = <A extends Param>(value: A): NonNullable<A> | undefined =>
+  (hasMethod(value, "toJSON") ? value.toJSON() as A : value) ?? undefined
 
-const recordWithoutNulls = (record: UrlParams.CoercibleRecord): UrlParams.CoercibleRecord =>
-  Object.fromEntries(
-    Object.entries(record).flatMap(([name, value]) => value === null ? [] : [[name, withoutNulls(value)]])
-  )
+/** Does so inside arrays and records, too. */
+const normalizedParam = (given: Param): Param => {
+  const value = asInJson(given)
+  if (typeof value !== "object") return value
+  if (Array.isArray(value)) return value.map(asInJson)
+  return Symbol.iterator in value ? value : Record.map(value, normalizedParam)
+}
 
 const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string, UrlParams.Coercible]> =>
   Symbol.iterator in input
 
 const paramsOf = (input: UrlParams.Input): Url.Pairs =>
   isIterable(input)
-    ? Array.from(input).flatMap(([name, value]) =>
-      value === null ? [] : UrlParams.fromInput({ [name]: withoutNulls(value) })
-    )
-    : UrlParams.fromInput(recordWithoutNulls(input))
+    ? Array.from(input).flatMap(([name, value]) => UrlParams.fromInput({ [name]: normalizedParam(value) }))
+    : UrlParams.fromInput(Record.map(input, normalizedParam))
 
 /** Checks for a header that is left out: null, undefined, or a pseudo-header of HTTP/2, such as `:path`. */
 export const isDropped = ([name, value]: readonly [name: string, value: unknown]): boolean =>
@@ -61,8 +63,9 @@ const copyRecord = <A>(record: { readonly [name: string]: A }, copyValue: (value
   Object.setPrototypeOf(Record.map({ ...record }, copyValue), Object.getPrototypeOf(record))
 
 /** Copies arrays and records. An iterable of entries is passed as it is, because an array of them would be a list of values. */
-const copyParam = (value: Param): Param => {
-  if (typeof value !== "object" || value === null) return value
+const copyParam = (given: Param): Param => {
+  const value = asInJson(given)
+  if (typeof value !== "object") return value
   if (Array.isArray(value)) return [...value]
   return Symbol.iterator in value ? value : copyRecord(value, copyParam)
 }
