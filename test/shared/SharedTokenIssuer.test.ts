@@ -388,3 +388,24 @@ describe("sharing: license key", () => {
     expect(yield* Effect.flip(valueFrom(here))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
   })
 })
+
+describe("sharing: WebCrypto that hangs", () => {
+  /** The cache's test double restores it. */
+  const hang = (method: string) => Object.assign(globalThis.crypto.subtle, { [method]: () => new Promise(() => {}) })
+
+  test.each(["importKey", "sign", "deriveKey"] as const)("an exchange fails with Timeout: %s", function*(method) {
+    hang(method)
+    const here = yield* replica({ tokenTimeout: 100 })
+    expect(yield* Effect.flip(valueFrom(here))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+  })
+
+  test.each(["encrypt", "decrypt"] as const)(
+    "each replica exchanges the key by itself: %s",
+    function*(method, { issuer }) {
+      hang(method)
+      const fromReplica = Effect.flatMap(replica({ cacheTimeout: 100, tokenTimeout: 100, lease: 300 }), valueFrom)
+      expect([yield* fromReplica, yield* fromReplica]).toEqual([1, 2].map(Issuer.secretOf))
+      expect(yield* issuer.calls).toBe(2)
+    }
+  )
+})

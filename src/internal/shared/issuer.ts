@@ -88,7 +88,7 @@ export const make = (
       Effect.gen(function*() {
         const startedAt = yield* currentMonotonicMillis
         const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
-        const seal = yield* Seal.make(licenseKey, Settings.tokenIdentityOf(settings))
+        const seal = yield* withinTokenTimeout(Seal.make(licenseKey, Settings.tokenIdentityOf(settings)))
         return yield* run(acquireToken({
           entry: LeasedEntry.make(cache, settings, scope, seal),
           waitsUntil: startedAt + settings.lease + settings.tokenTimeout,

@@ -47,8 +47,9 @@ export const make = (
 
   return {
     /** Reads the token, with the times that its publisher gave it. */
-    read: Effect.suspend(() => withinCacheTimeout(cache.read(name))).pipe(
+    read: Effect.suspend(() => cache.read(name)).pipe(
       Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: decrypt })),
+      withinCacheTimeout,
       Effect.map((token) => {
         if (Option.isSome(token)) latestRead = Math.max(latestRead, token.value.receivedAt)
         return token
