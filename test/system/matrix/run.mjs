@@ -161,7 +161,10 @@ const serves = async (folder, command, args, listening, use) => {
     throw new Error(`${args.join(" ")}: ${error.message} ${output}`)
   } finally {
     child.kill("SIGTERM")
+    // Workerd sometimes ignores it: cloudflare/workers-sdk#4131
+    const forced = setTimeout(() => child.kill("SIGKILL"), 10_000)
     await closed.catch(() => {})
+    clearTimeout(forced)
   }
 }
 
