@@ -219,9 +219,16 @@ describe("sharing: lease", () => {
     expect(yield* isFree).toBe(true)
   })
 
-  test("the lease is released if the cache granted it but the response was lost", function*({ cache, issuer }) {
+  test("a lease whose response was lost is taken again by the same replica", function*({ cache, issuer }) {
     yield* cache.behaveNext("lease", Effect.zipLeft(Effect.never))
     expect([yield* fromNewReplica, yield* isFree, yield* issuer.calls]).toEqual([Issuer.secretOf(1), true, 1])
+  })
+
+  test("a lease whose response was lost is released, although the replica exchanges alone", function*({ cache }) {
+    yield* cache.behaveAlways("lease", Effect.zipLeft(Effect.never))
+    expect(yield* counterChanges(fromNewReplica, "shared_tokens")).toEqual({ "_total ExchangedAlone": 1 })
+    yield* cache.behaveAlways("lease", (call) => call)
+    expect(yield* isFree).toBe(true)
   })
 
   test(
