@@ -11,7 +11,6 @@ import {
   arrange,
   failures,
   forbiddenCalls,
-  ordinaryRejections,
   responseOf,
   search as forbiddenSearch
 } from "../support/tables/forbiddenCalls.js"
@@ -93,7 +92,7 @@ test.each(forbiddenSearches)(
   }
 )
 
-test.each(ordinaryRejections)(
+test.each([{ status: 401 }, { status: 403 }, { status: 403, body: "<html></html>" }])(
   "renewal: after an ordinary rejection, a search and a request succeed with a new token: %j",
   function*(rejection, { httpClient, search, simulator }) {
     yield* simulator.respondNext("search", rejection)

@@ -1,6 +1,6 @@
 /** A call that fails with each reason of Forbidden that a request can have. */
 import { HttpClientRequest } from "@effect/platform"
-import { Effect, Predicate, Record, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import type { RequestReason } from "../../../src/internal/errors/forbidden.js"
@@ -41,34 +41,6 @@ export const forbiddenCalls: Readonly<Record<RequestReason, ForbiddenCall>> = {
 }
 
 export const responseOf = ({ response = { status: 403 } }: ForbiddenCall): Simulator.Reply => response
-
-/** A longer value, and one in another case. */
-const similarTo = (value: unknown) =>
-  [`${value}-other`, `${value}`.toLowerCase(), `${value}`.toUpperCase()].filter((similar) => similar !== value)
-
-/** The responses that differ in one part: the status, or a header or field that has another name or value. */
-const variationsOf = ({ body, headers = {}, status }: Simulator.Reply): ReadonlyArray<Simulator.Reply> => {
-  const variations = (fields: object) =>
-    Object.entries(fields).flatMap(([name, value]) => [
-      { ...fields, [name]: undefined, "x-other": value },
-      ...similarTo(value).map((similar) => ({ ...fields, [name]: similar }))
-    ])
-  const otherBodies = body === undefined ? [] : [undefined, null, ...variations(Object(body))]
-  return [
-    { status: status === 403 ? 401 : 403, headers, body },
-    ...variations(headers).map((other) => ({ status, headers: Record.filter(other, Predicate.isString), body })),
-    ...otherBodies.map((other) => ({ status, headers, body: other }))
-  ]
-}
-
-/** Rejections that only renew the token, although some are almost the same as the response of a reason. */
-export const ordinaryRejections: ReadonlyArray<Simulator.Reply> = [
-  { status: 401 },
-  { status: 403 },
-  { status: 403, body: null },
-  { status: 403, body: "<html></html>" },
-  ...Object.values(forbiddenCalls).flatMap(({ response }) => response === undefined ? [] : variationsOf(response))
-]
 
 export const arrange = (simulator: Simulator.Service, forbiddenCall: ForbiddenCall) =>
   Effect.all([
