@@ -128,7 +128,7 @@ describe("sealed token: an entry is ignored if", () => {
     ["the time of the token is not a number", { receivedAt: Number.NaN }]
   ])("%s", function*([, content]) {
     const { decrypt, encrypt } = yield* sealOf()
-    const entry = yield* encrypt(new AccessToken.AccessToken({ ...token, scope: Option.none(), ...content }))
+    const entry = yield* encrypt(new AccessToken.AccessToken({ ...token, ...content }))
     expect(yield* decrypt(entry)).toEqual(Option.none())
   })
 })

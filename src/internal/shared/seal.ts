@@ -46,7 +46,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
     const encrypt: Seal["encrypt"] = (token) =>
       Effect.promise(async () => {
         const iv = globalThis.crypto.getRandomValues(new Uint8Array(nonceBytes))
-        const plain = bytesOf(Formats.toJson(token))
+        const plain = bytesOf(Formats.toSharedJson(token))
         const sealed = await subtle.encrypt({ name: "AES-GCM", iv, additionalData }, cipherKey, plain)
         return [version, encodeBase64Url(iv), encodeBase64Url(new Uint8Array(sealed))].join(".")
       })
@@ -60,7 +60,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
         const plain = yield* Effect.tryPromise(() =>
           subtle.decrypt({ name: "AES-GCM", iv, additionalData }, cipherKey, data)
         )
-        return Formats.fromJson(new TextDecoder().decode(plain))
+        return Formats.fromSharedJson(new TextDecoder().decode(plain))
       }).pipe(Effect.orElseSucceed(Option.none))
 
     return { name, encrypt, decrypt }

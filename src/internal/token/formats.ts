@@ -30,8 +30,8 @@ type TokenFields = ConstructorParameters<typeof AccessToken>[0]
 export type SharedField = Exclude<keyof TokenFields, "isFromPeer" | "tokenType">
 
 /**
- * The shared fields that are text. Each must be an Option, so that `tokenFrom` can drop one that repeats a secret: a plain string is only
- * listed here so that the compiler rejects it.
+ * The shared fields that are text. A plain string is included so that `optionalTextFields` doesn't compile with it: only an Option can be
+ * dropped if it repeats a secret.
  */
 type TextField = {
   [Name in SharedField]: TokenFields[Name] extends Option.Option<string> | string | undefined ? Name : never
@@ -93,7 +93,7 @@ interface Received {
   readonly receivedAt: number
 }
 
-export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }: Received) =>
+export const fromResponse = (json: unknown, { key, receivedAt, serviceId, status }: Received) =>
   Effect.gen(function*() {
     const response = yield* decode(json, status)
     const responseId = identifierOf(response, status)
@@ -136,7 +136,7 @@ const sharedToken = () => {
 }
 
 /** Encodes a token for other replicas. The result contains its secrets. It doesn't check the token: replicas that decode it do. */
-export const toJson = (token: AccessToken): string => {
+export const toSharedJson = (token: AccessToken): string => {
   const fields = {
     value: Redacted.value(token.value),
     serviceId: Redacted.value(token.serviceId),
@@ -148,7 +148,7 @@ export const toJson = (token: AccessToken): string => {
 }
 
 /** Decodes a token of another replica, or returns none. The parse errors contain secrets, so they are dropped. */
-export const fromJson = (json: string): Option.Option<AccessToken> =>
+export const fromSharedJson = (json: string): Option.Option<AccessToken> =>
   Option.map(
     Schema.decodeOption(Schema.parseJson(sharedToken()))(json),
     (fields) => new AccessToken({ ...fields, tokenType: "Bearer" })

@@ -47,7 +47,7 @@ export const make = (
         }
         if (!isOk(status)) return yield* ServiceResponse.statusError(response)
         const json = yield* ServiceResponse.json(response)
-        return yield* Formats.tokenFrom(json, { key, serviceId, status, receivedAt })
+        return yield* Formats.fromResponse(json, { key, serviceId, status, receivedAt })
       })
 
     return {
