@@ -4,7 +4,7 @@
 const template = /\$\{.*\}|\{\{.*\}\}|\$\(.*\)|[#%]\{.*\}|<%.*%>/
 
 const placeholders = [
-  /^(null|\[object \w+\])$/i,
+  /^(null|undefined|\[object \w+\])$/i,
   /^(your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me)$/i,
   /^<.*>$/,
   // Braces around a GUID are a valid key.
