@@ -15,6 +15,10 @@ import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseSer
 import { isPlaceholder, nothingAround, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
+export interface TokenRoute {
+  readonly path: string
+}
+
 /**
  * The token routes that have a name, with `{key}` in place of the license key. This isn't exported: otherwise, TypeScript would import it
  * from this file in the declarations of programs that use the type of the option.
@@ -23,10 +27,10 @@ const tokenRoutes = {
   "advisor-licence": { path: "/v2/token-cache/nutrition-advisor/oauth/licence/{key}" },
   "advisor-token": { path: "/v2/token-cache/nutrition-advisor/oauth/token/{key}" },
   "unified": { path: "/v2/token-cache/unified/oauth/token/{key}" }
-}
+} satisfies Readonly<Record<string, TokenRoute>>
 
 /** A function, so that bundlers can leave it out of programs without the simulator. */
-export const namedTokenRoutes = () => Object.values(tokenRoutes)
+export const namedTokenRoutes = (): ReadonlyArray<TokenRoute> => Object.values(tokenRoutes)
 
 interface CommonOptions {
   /** The base URL of the service. It must be https; http needs a loopback host or `allowInsecureHttp`. A path prefix is kept. */
@@ -110,7 +114,7 @@ const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: st
 const parseTokenRoute = (
   route: NonNullable<ExchangeOptions["tokenRoute"]>,
   field: string
-): Checked<{ readonly path: string }> => {
+): Checked<TokenRoute> => {
   if (Object.hasOwn(tokenRoutes, route)) return Either.right(tokenRoutes[route as keyof typeof tokenRoutes])
   const segments = route.split("/").slice(1, -1)
   const isPath = /^\/(.*\/)?\{key\}$/.test(route) &&

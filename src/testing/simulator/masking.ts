@@ -22,7 +22,7 @@ const mayEndWithKey = (request: Unmasked) =>
  * Hides what may be a key because of its place in the path. The path of an entry of `routes` stays, because the entry must be found, and so
  * does that of a data request other than a POST, because an exchange is a POST.
  */
-const withoutKeyPlaces = (request: Unmasked, { routes = {} }: Options): string => {
+const pathWithoutKeys = (request: Unmasked, { routes = {} }: Options): string => {
   const { method, path } = request
   const isEntry = Object.hasOwn(routes, `${method} ${path}`)
   if (isEntry || (isData(request) && method !== "POST")) return path
@@ -38,7 +38,7 @@ const withoutKeyPlaces = (request: Unmasked, { routes = {} }: Options): string =
  * and its body, because its route has to get what was sent.
  */
 export const withoutKeys = (request: Unmasked, known: KnownSecrets, options: Options): Unmasked => {
-  const path = withoutKeyPlaces(request, options)
+  const path = pathWithoutKeys(request, options)
     .split("/")
     .map((segment) => known.licenseKeys.has(percentDecoded(segment) ?? segment) ? "{key}" : segment)
     .join("/")

@@ -6,8 +6,8 @@ import { searchOption as marker } from "../leaks/secrets.js"
 
 type Options = NutritionAdvisor.SearchOptions
 
-/** Blank strings, and null, which may be the identifier of a customer that wasn't found. */
-type Blank = readonly [blank: " ", empty: "", notFound: null]
+/** Values that a caller may have by mistake: null may be the identifier of a customer that wasn't found. */
+type Unset = readonly [blank: " ", empty: "", notFound: null]
 
 /** Any option but a boolean or a number can contain the marker. */
 type Received<Value> = Value extends boolean | number ? string : `${string}${typeof marker}`
@@ -24,7 +24,7 @@ interface RowOf<Value, Other> {
 interface PlainRow<Value> extends RowOf<Value, Value> {
   readonly isSecret: false
   /** Values for which nothing is sent. The error must not contain the marker. */
-  readonly invalid: readonly [withMarker: Value, ...(string extends Value ? Blank : readonly [])]
+  readonly invalid: readonly [withMarker: Value, ...(string extends Value ? Unset : readonly [])]
 }
 
 /**
@@ -35,7 +35,7 @@ interface SecretRow extends RowOf<string, Redacted.Redacted> {
   readonly isSecret: true
   readonly invalid: readonly [
     withMarker: string,
-    ...Blank,
+    ...Unset,
     padded: " a",
     notAscii: "ü",
     wrappedNull: Redacted.Redacted<null>,

@@ -6,7 +6,9 @@ import { freePort } from "../../support/doubles/Wire.js"
 import * as Program from "../Program.js"
 
 /** Tests that start servers. */
-export const describeWithRedis = describe.skipIf(Program.isMissing("redis-server", "REQUIRE_REDIS"))
+export const describeWithRedis: ReturnType<typeof describe.skipIf> = describe.skipIf(
+  Program.isMissing("redis-server", "REQUIRE_REDIS")
+)
 
 /** A client of ioredis, which is disconnected at the end of a scope. */
 export const opened = <
