@@ -13,7 +13,7 @@ export const costsOf = async (replicas) => {
   const costs = []
 
   const measure = async (situation, millis, isSearching) => {
-    const [exchanges, cacheCalls, startedAt] = [fleet.exchanges, fleet.cacheCalls, fleet.time.now]
+    const [exchanges, cacheCalls, startedAt] = [fleet.exchanges, fleet.cacheCalls.length, fleet.time.now]
     fleet.durations.length = 0
     if (isSearching) fleet.searchAll()
     await fleet.pass(millis)
@@ -22,7 +22,7 @@ export const costsOf = async (replicas) => {
       situation,
       replicas,
       exchanges: fleet.exchanges - exchanges,
-      cacheCalls: fleet.cacheCalls - cacheCalls,
+      cacheCalls: fleet.cacheCalls.length - cacheCalls,
       busiestSecond: fleet.busiestSince(startedAt),
       // The milliseconds from the publication of the token until the last replica had its search result.
       lastAfter: isSearching ? Math.round(startedAt + longest - fleet.publishedAt) : undefined
