@@ -69,7 +69,13 @@ const insecure = ["ftp://a", "http://a", "http://localhost.a", "http://127.0.0.1
 
 /** One row for each rule of a field. */
 const refusals: ReadonlyArray<Refusal> = [
-  refused("baseUrl", /absolute URL/, ["", "a.example", "//a.example", "https://a .example"]),
+  refused("baseUrl", /absolute URL/, [
+    "",
+    "a.example",
+    "//a.example",
+    "https://a .example",
+    "https://a.example/x\u200by"
+  ]),
   refused("baseUrl", /https/, insecure, { ...url("http://a"), allowInsecureHttp: "false" as never }),
   refused("baseUrl", /white space/, [" https://a.example", "https://a.example\n"]),
   refused("baseUrl", /typographic/, ["“https://a.example”"]),
@@ -86,7 +92,7 @@ const refusals: ReadonlyArray<Refusal> = [
   refusedKeys(/a URL path segment/, "a\u0000b", "a\r\nb", "\ud800", "key\udc00", ".", "..", "%2e", ".%2e"),
   // A zero-width space, a soft hyphen, a word joiner, a no-break space, a line separator
   refusedKeys(
-    /invisible characters/,
+    /invisible character/,
     ...["\u200b", "\u00ad", "\u2060", "\u00a0", "\u2028"].map((character) => `a${character}b`)
   ),
   // @ts-expect-error A license key is Redacted, so that no log can show it.

@@ -14,7 +14,7 @@ export const parseBaseUrl = (
 ): Checked<Url.Base> =>
   Either.gen(function*() {
     const text = String(value)
-    const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}]/u.test(text)
+    const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}\p{Cf}]/u.test(text)
     yield* check(
       field,
       [text !== "undefined", "is not set"],

@@ -78,7 +78,7 @@ export interface DataOptions extends CommonOptions {
   readonly observeHeaders?: ReadonlyArray<string> | undefined
 }
 
-/** Control and format characters, and any space but the usual one. Copied keys may contain them. */
+/** Control and format characters, and any space except U+0020. Copied keys may contain them. */
 const invisible = /(?! )[\p{Cc}\p{Cf}\p{Z}]/u
 
 /** Checks that a license key can be percent-encoded as one path segment, and is not a placeholder. */
@@ -91,7 +91,7 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
     [key !== "undefined", "is not set"],
     ...nothingAround(key),
     [!/^\{\s*"/.test(key), "is JSON: use the field that contains the key"],
-    [isSegment, "contains invisible characters, or others that a URL path segment can't have"],
+    [isSegment, "contains an invisible character, or one that a URL path segment can't have"],
     [!isPlaceholder(key), placeholderRule]
   )
 }
