@@ -105,7 +105,8 @@ test.each<readonly [title: string, urlParams: UrlParams.Input, query: string]>([
   ["an empty string and false are sent", { limit: "", flag: false }, "&limit=&flag=false"],
   // A program without types may pass them.
   ["a date is sent as in JSON", untyped({ since: new Date(0) }), "&since=1970-01-01T00%3A00%3A00.000Z"],
-  ["a date in an array or in pairs is, too", untyped([["on", [new Date(0)]]]), "&on=1970-01-01T00%3A00%3A00.000Z"],
+  ["a date in an array is sent as in JSON", untyped({ on: [new Date(0)] }), "&on=1970-01-01T00%3A00%3A00.000Z"],
+  ["a date in pairs is sent as in JSON", untyped([["on", new Date(0)]]), "&on=1970-01-01T00%3A00%3A00.000Z"],
   ["a date that is not valid is left out", untyped({ since: new Date(Number.NaN), page: 1 }), "&page=1"],
   ["a URL is sent as in JSON", untyped({ from: new URL("https://a.example") }), "&from=https%3A%2F%2Fa.example%2F"]
 ])("urlParams of a search: %s", function*([, urlParams, query], { search }) {
@@ -156,6 +157,15 @@ test.each(searches)(
     expect(yield* sent).toMatchObject([expected, expected])
   }
 )
+
+test("NutritionAdvisor.search: dates that are changed after the call are sent as they were", function*() {
+  const date = new Date(0)
+  const pending = NutritionAdvisor.search("oats", { urlParams: untyped({ from: date, on: [date] }) })
+  date.setTime(1)
+  yield* pending
+  const sentDate = "1970-01-01T00%3A00%3A00.000Z"
+  expect(yield* sent).toMatchObject([{ query: `term=oats&from=${sentDate}&on=${sentDate}` }])
+})
 
 test.each<readonly [title: string, urlParams: Record<string, unknown>]>([
   ["a Date", { since: new Date(0) }],

@@ -23,17 +23,17 @@ export interface NormalizedOptions extends NormalForms {
 type Param = UrlParams.CoercibleRecord[string]
 
 /**
- * Turns null into undefined, which is left out. JSON writes a Date or a URL, which a program without types may pass, as a string; here, it
- * would count as an empty record.
+ * Returns what is sent for a value: undefined, which is left out, for null, and a string for a Date or a URL. Only programs without types pass
+ * those. The platform would treat them as records without fields.
  */
-const asInJson = <A extends Param>(value: A): NonNullable<A> | undefined =>
+const plainParam = <A extends Param>(value: A): NonNullable<A> | undefined =>
   (hasMethod(value, "toJSON") ? value.toJSON() as A : value) ?? undefined
 
-/** Does so inside arrays and records, too. */
+/** Normalizes a parameter, including the values inside arrays and records. */
 const normalizedParam = (given: Param): Param => {
-  const value = asInJson(given)
+  const value = plainParam(given)
   if (typeof value !== "object") return value
-  if (Array.isArray(value)) return value.map(asInJson)
+  if (Array.isArray(value)) return value.map(plainParam)
   return Symbol.iterator in value ? value : Record.map(value, normalizedParam)
 }
 
@@ -64,9 +64,9 @@ const copyRecord = <A>(record: { readonly [name: string]: A }, copyValue: (value
 
 /** Copies arrays and records. An iterable of entries is passed as it is, because an array of them would be a list of values. */
 const copyParam = (given: Param): Param => {
-  const value = asInJson(given)
+  const value = plainParam(given)
   if (typeof value !== "object") return value
-  if (Array.isArray(value)) return [...value]
+  if (Array.isArray(value)) return value.map(plainParam)
   return Symbol.iterator in value ? value : copyRecord(value, copyParam)
 }
 
