@@ -1,9 +1,10 @@
 import { AsyncLocalStorage, createHook } from "node:async_hooks"
 import { HttpClient } from "@effect/platform"
-import { expect, it, vi } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Client, type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { vi } from "vitest"
 import { settings } from "./simulatedClient.js"
 
 const callers = ["anna", "ben", "cleo"]
@@ -37,14 +38,17 @@ it("context: `jest --detectOpenHandles` reports no open handle of the client", a
   const handles: Array<string> = []
   const hook = createHook({
     init: (_id, type, _triggerId, resource) => {
-      if (/^bound-|Advisor/.test(type) && !("hasRef" in resource)) handles.push(type)
+      if (/^bound-|advisor/i.test(type) && !("hasRef" in resource)) handles.push(type)
     }
   })
   vi.resetModules()
   hook.enable()
-  const promise = await import("effect-nutrition-advisor/promise")
-  await using advisor = promise.createClient({ ...settings, httpClient: Simulator.layerHttpClient() })
-  await advisor.search("oats")
-  hook.disable()
+  try {
+    const promise = await import("effect-nutrition-advisor/promise")
+    await using advisor = promise.createClient({ ...settings, httpClient: Simulator.layerHttpClient() })
+    await advisor.search("oats")
+  } finally {
+    hook.disable()
+  }
   expect(handles).toEqual([])
 })

@@ -87,7 +87,7 @@ const { BadRequest, Forbidden, TransportError, UnexpectedResponse } = NutritionA
 
 const unreachable = (code: string) => new TransportError({ operation: "token", reason: "Connection", code })
 
-const errorOf = (options: ClientOptions) => Either.merge(Either.try(() => createClient(options)))
+const errorOf = (options: ClientOptions) => Either.getOrThrow(Either.flip(Either.try(() => createClient(options))))
 
 const layerConfigError = (): unknown =>
   NutritionAdvisor.layerConfig().pipe(

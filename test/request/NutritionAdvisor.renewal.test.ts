@@ -92,7 +92,7 @@ test.each(forbiddenSearches)(
   }
 )
 
-test.each([{ status: 401 }, { status: 403 }, { status: 403, body: "<html></html>" }])(
+test.each([{ status: 401 }, { status: 403 }, { status: 403, body: null }, { status: 403, body: "<html></html>" }])(
   "renewal: after an ordinary rejection, a search and a request succeed with a new token: %j",
   function*(rejection, { httpClient, search, simulator }) {
     yield* simulator.respondNext("search", rejection)
