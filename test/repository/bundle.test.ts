@@ -1,4 +1,4 @@
-/** What the package adds to a program that is bundled with all it needs. */
+/** The size of the package in a bundled program. */
 import { expect, it } from "@effect/vitest"
 import { build } from "esbuild"
 import { repository } from "../support/documents/blocks.js"
@@ -18,7 +18,6 @@ it("bundle: the client adds at most 50 kB to a program", async () => {
     .flatMap(({ inputs }) => Object.entries(inputs))
     .filter(([path]) => path.startsWith("src/"))
     .reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0)
-  console.log(`bundle: ${bytes} of 50,000 bytes`)
   expect(bytes).toBeGreaterThan(10_000)
   expect(bytes).toBeLessThan(50_000)
 })

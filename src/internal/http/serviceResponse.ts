@@ -92,7 +92,7 @@ export const statusError = (response: ServiceResponse): Effect.Effect<never, Nut
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * Returns the body as JSON, or undefined if it isn't JSON, such as the beginning of an error's body that is longer than 64 KiB. A byte order
+ * Returns the body as JSON, or undefined if it isn't JSON. The body of an error is cut at 64 KiB, so a longer one isn't JSON. A byte order
  * mark is ignored (RFC 8259, section 8.1).
  */
 export const jsonOf = ({ body }: ServiceResponse): unknown => {

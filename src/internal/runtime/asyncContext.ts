@@ -9,7 +9,7 @@ const { process }: { readonly process?: AnyProcess } = globalThis
 
 const asyncHooks = process?.getBuiltinModule?.("node:async_hooks")
 
-/** Keeps a context, but not the process: if it had no `hasRef`, `jest --detectOpenHandles` would report an open handle. */
+/** Keeps a context without keeping the process running. Without `hasRef`, `jest --detectOpenHandles` would report an open handle. */
 const ContextResource = asyncHooks && class extends asyncHooks.AsyncResource {
   hasRef() {
     return false

@@ -2,13 +2,13 @@ import * as Option from "effect/Option"
 import type * as AccessToken from "../../AccessToken.js"
 import type { Failure } from "../../TokenProvider.js"
 
-/** What `TokenProvider.status` returns. An `Option` is `None` if there is no token, or no value. */
+/** What `TokenProvider.status` returns. */
 export interface TokenStatus {
   /** The state of the current token; "none" if there is no token. */
   readonly state: "none" | AccessToken.State
-  /** The time at which the service stops accepting the token, in epoch milliseconds. */
+  /** The time at which the service stops accepting the token, in epoch milliseconds. `None` if there is no token. */
   readonly expiresAt: Option.Option<number>
-  /** The last exchange that failed. It remains after a later success. Neither closing the client nor a defect counts as a failure. */
+  /** The last exchange that failed, if any. It remains after a later success. Neither closing the client nor a defect counts as a failure. */
   readonly lastFailure: Option.Option<Failure>
 }
 

@@ -1,7 +1,7 @@
 /** Effect's metrics as plain records. */
 import { Effect, Metric, type MetricPair, MetricState } from "effect"
 
-/** Its type, and its value: that of a gauge or counter, or the number of values in a histogram, which also has their sum. */
+/** The type and value of a metric. The value of a histogram is its number of values; it also has their `sum`. */
 const stateOf = (state: MetricPair.MetricPair.Untyped["metricState"]) =>
   MetricState.isCounterState(state)
     ? { type: "counter", value: Number(state.count) }

@@ -31,7 +31,7 @@ const operation = Operation.literals
 
 const ofResponse = { operation, headers: [{ "x-request-id": "request-1" }], body: [body, undefined] } as const
 
-/** Values of each field, which together give an error each of its messages, except for the advice for each `code`. */
+/** Values of each field. Their combinations produce every message, except the advice for each `code`. */
 const values: { readonly [Name in Tag]: ValuesOf<Name> } = {
   BadRequest: { ...ofResponse, status: [400, undefined], detail: ["the search term is blank", undefined] },
   ServerError: { ...ofResponse, status: [503], retryAfter: [29.5, undefined] },
