@@ -73,9 +73,9 @@ const refusals: ReadonlyArray<Refusal> = [
     "",
     "a.example",
     "//a.example",
-    "https://a .example",
-    "https://a.example/x\u200by"
+    "https://a .example"
   ]),
+  refused("baseUrl", /invisible character/, ["https://a.example/x\u200by"]),
   refused("baseUrl", /https/, insecure, { ...url("http://a"), allowInsecureHttp: "false" as never }),
   refused("baseUrl", /white space/, [" https://a.example", "https://a.example\n"]),
   refused("baseUrl", /typographic/, ["“https://a.example”"]),

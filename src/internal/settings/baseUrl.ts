@@ -20,7 +20,7 @@ export const parseBaseUrl = (
       [text !== "undefined", "is not set"],
       ...nothingAround(text),
       [!containsTemplate(text), placeholderRule],
-      [isUrl, "is not an absolute URL such as https://service.example"]
+      [isUrl, "is not an absolute URL such as https://service.example, or contains an invisible character"]
     )
     const url = new URL(text)
     const isPlain = url.protocol === "http:" && (allowInsecureHttp === true || isLoopback(url.hostname))
