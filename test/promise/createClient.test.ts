@@ -70,6 +70,7 @@ it("createClient: a misspelled option is reported instead of the missing setting
 it.each(["lease", "cacheTimeout"])("createClient: %s is rejected without a sharedTokenCache", (field) => {
   expect(() => Advisor.createClient({ ...settings, [field]: "20 seconds" }))
     .toThrow(expect.objectContaining({ field, rule: expect.stringContaining("sharedTokenCache") }))
+  expect(() => Advisor.createClient({ ...settings, [field]: undefined })).not.toThrow()
 })
 
 it.each<readonly [field: string, variable: string, value: string | undefined]>([

@@ -40,7 +40,8 @@ const configsOf = <O extends Options>(given: AdvisorOptions, declarations: Decla
 
 /** Rejects names that are not options of NutritionAdvisor, and those of a shared token if the client doesn't share it. */
 export const checkNames = (given: object, isShared: boolean): Checked<void> => {
-  const unused = isShared ? [] : Object.keys(Sharing.cacheDeclarations).filter((name) => Object.hasOwn(given, name))
+  const isSet = (name: string) => Predicate.hasProperty(given, name) && given[name] !== undefined
+  const unused = isShared ? [] : Object.keys(Sharing.cacheDeclarations).filter(isSet)
   return Either.andThen(
     rejectUnknown(given, Sharing.sharedClientDeclarations),
     check(`${unused[0]}`, [unused.length === 0, "is only used with sharedTokenCache"])
