@@ -77,8 +77,9 @@ export interface Service {
   /** Searches for food, and decodes the response with a schema. */
   readonly searchAs: SearchAs
   /**
-   * Sends requests to all other routes of the service. URLs are relative to the base URL. It adds both authorization headers, renews
-   * rejected tokens, and fails with the same errors as `search`.
+   * Sends requests to all other routes of the service. URLs are relative to the base URL, and one outside it fails with `BadRequest`. It
+   * adds both authorization headers, renews rejected tokens, and fails with the same errors as `search`. It reads the whole body, up to
+   * `maxResponseBytes`, before it returns a response, and fails unless the status code is 2xx. It never follows a redirect.
    */
   readonly httpClient: HttpClient.HttpClient.With<NutritionAdvisorError>
 }

@@ -1,7 +1,8 @@
 /**
  * All errors of the client. Match them by `_tag`; the `message` says what happened and what to do. The fields are numbers, literals,
- * strings that the client wrote itself, the `headers` that `observeHeaders` lists, and the response body in `body`, which is redacted.
- * No error contains a request, a response, a URL or the error of another library.
+ * error codes, the `headers` that `observeHeaders` lists, and short strings of the client, or of your program in the `detail` of
+ * LicenseKeyUnavailable. What the service or a schema wrote is in `body` and `issue`, which are redacted. No error contains a request, a
+ * response, a URL or the error of another library.
  *
  * @since 1.0.0
  * @module
@@ -54,17 +55,17 @@ const ofResponse = {
 }
 
 /**
- * The service rejected the request as malformed (400, SERVICE.md section 7), or the client refused to send it. The client refuses, for
- * example, a blank or ill-formed search term, or a URL outside the base URL.
+ * The service rejected the request as malformed (400, SERVICE.md section 7), or the client could not send it: for example, because the
+ * search term is blank, the URL is outside the base URL, or the stream of the body failed.
  *
  * @since 1.0.0
  * @category errors
  */
 export class BadRequest extends tagged<BadRequest>()("BadRequest", {
   ...ofResponse,
-  /** The status code of the response, 400. Absent if the request was not sent. */
+  /** The status code of the response, 400. Absent if the request was not sent, or only a part of it. */
   status: Schema.optional(Schema.Number),
-  /** Why the client did not send the request. It never repeats what the service sent. */
+  /** Why the client could not send the request. It never repeats what the service sent. */
   detail: Schema.optional(Schema.String)
 }) {}
 

@@ -28,7 +28,10 @@ import type { ConfigurationError, NutritionAdvisorError, Operation } from "./Nut
 export interface Options {
   /** The maximum number of retries per request. 2 by default, so a request is sent three times at most. */
   readonly times?: number | undefined
-  /** The delay before the first retry. It doubles with each further retry. A number means milliseconds. "100 millis" by default. */
+  /**
+   * The longest delay before the first retry. It doubles with each further retry, up to `cap`. Each delay is shortened at random, by half
+   * at most. A number means milliseconds. "100 millis" by default.
+   */
   readonly base?: Duration.DurationInput | undefined
   /** The longest delay, and the longest `retryAfter` to wait for. A number means milliseconds. "5 seconds" by default. */
   readonly cap?: Duration.DurationInput | undefined

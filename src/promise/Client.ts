@@ -58,7 +58,7 @@ export interface ClientOptions extends Optional<Omit<NutritionAdvisor.SharedOpti
   readonly logger?: ClientLogger | undefined
   /**
    * The layer of the cache through which replicas share a token, such as RedisTokenCache.layer. By default, the client doesn't share its
-   * token.
+   * token. `createClient` builds the layer once to check it, and closes it again. The first call builds it for use.
    */
   readonly sharedTokenCache?: ServiceLayer<SharedTokenCache> | undefined
 }
