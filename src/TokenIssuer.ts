@@ -12,7 +12,7 @@ import type * as Option from "effect/Option"
 import type { AccessToken } from "./AccessToken.js"
 import type * as Settings from "./internal/settings/settings.js"
 import * as Sharing from "./internal/settings/sharing.js"
-import { withTimeoutRepeatingIfStopped } from "./internal/token/exchangeTimeout.js"
+import { withTimeoutRepeatingIfSuspended } from "./internal/token/exchangeTimeout.js"
 import * as Issuer from "./internal/token/issuer.js"
 import type { ConfigurationError, TokenError } from "./NutritionAdvisorError.js"
 
@@ -76,7 +76,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
   Effect.gen(function*() {
     const settings = yield* Sharing.parseExchange(options)
     const { issue } = yield* Issuer.make(settings)
-    return { issue: (request) => withTimeoutRepeatingIfStopped(settings.tokenTimeout)(issue(request)) }
+    return { issue: (request) => withTimeoutRepeatingIfSuspended(settings.tokenTimeout)(issue(request)) }
   })
 
 /**

@@ -13,7 +13,7 @@ import type * as Scope from "effect/Scope"
 import type * as AccessToken from "./AccessToken.js"
 import * as Background from "./internal/runtime/background.js"
 import * as Sharing from "./internal/settings/sharing.js"
-import { withTimeoutRepeatingIfStopped } from "./internal/token/exchangeTimeout.js"
+import { withTimeoutRepeatingIfSuspended } from "./internal/token/exchangeTimeout.js"
 import * as Provider from "./internal/token/provider.js"
 import type * as Status from "./internal/token/status.js"
 import type { ConfigurationError, Forbidden, TokenError } from "./NutritionAdvisorError.js"
@@ -122,7 +122,7 @@ export const make = (
   Effect.gen(function*() {
     const { refresh, tokenTimeout } = yield* Sharing.parseProvider({ ...options, refresh: policy })
     const store = yield* TokenStore
-    const withFlightTimeout = withTimeoutRepeatingIfStopped(tokenTimeout)
+    const withFlightTimeout = withTimeoutRepeatingIfSuspended(tokenTimeout)
     return yield* Provider.make({
       policy: refresh,
       issuer: yield* TokenIssuer,

@@ -14,7 +14,7 @@ import * as Background from "../runtime/background.js"
 import type * as Settings from "../settings/settings.js"
 import type * as Sharing from "../settings/sharing.js"
 import * as SharedIssuer from "../shared/issuer.js"
-import { withTimeoutRepeatingIfStopped } from "../token/exchangeTimeout.js"
+import { withTimeoutRepeatingIfSuspended } from "../token/exchangeTimeout.js"
 import type * as Flights from "../token/flights.js"
 import * as Issuer from "../token/issuer.js"
 import * as Provider from "../token/provider.js"
@@ -58,7 +58,7 @@ export const fromSettings = (
     const run = yield* Background.make
     yield* warnAboutSecondLayer(settings)
     const issuer = yield* Issuer.make(settings)
-    const withFlightTimeout = withTimeoutRepeatingIfStopped(settings.tokenTimeout)
+    const withFlightTimeout = withTimeoutRepeatingIfSuspended(settings.tokenTimeout)
     return yield* fromIssuer(settings, run, { issuer, withFlightTimeout })
   })
 

@@ -15,7 +15,7 @@ import { currentMonotonicMillis } from "../runtime/clock.js"
 import { withTimeout } from "../runtime/withTimeout.js"
 import * as Settings from "../settings/settings.js"
 import type * as Sharing from "../settings/sharing.js"
-import { withTimeoutRepeatingIfStopped } from "../token/exchangeTimeout.js"
+import { withTimeoutRepeatingIfSuspended } from "../token/exchangeTimeout.js"
 import { LicenseKey, readLicenseKey } from "../token/licenseKey.js"
 import { acquireToken } from "./acquireToken.js"
 import * as LeasedEntry from "./leasedEntry.js"
@@ -80,7 +80,7 @@ export const make = (
   Effect.gen(function*() {
     const cache = yield* SharedTokenCache
     const { run, scope } = yield* makeScope(settings)
-    const withinTokenTimeout = withTimeoutRepeatingIfStopped(settings.tokenTimeout)
+    const withinTokenTimeout = withTimeoutRepeatingIfSuspended(settings.tokenTimeout)
     sharedTokens.createSeries()
     cacheFailures.createSeries()
 

@@ -8,29 +8,29 @@ import { withTimeout } from "../runtime/withTimeout.js"
 
 const exchangeTimedOut = () => timedOut("token")
 
-/** If a timer fires later than this, in milliseconds, its process was stopped: by SIGSTOP, or as a function between two calls. */
-const stoppedAfter = 2_000
+/** If a timer fires later than this, in milliseconds, the process was suspended: by SIGSTOP, or between two calls of a serverless function. */
+const suspendedAfter = 2_000
 
 /** Fails with TransportError "Timeout" if an effect takes too long. */
 export type WithTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TransportError, R>
 
 /**
- * Limits the time of an exchange, or of a read of the store, to a number of milliseconds. If the process was stopped in the meantime, the
+ * Limits the time of an exchange, or of a read of the store, to a number of milliseconds. If the process was suspended in the meantime, the
  * connections of the effect are probably dead, so it is repeated once. The second run starts only after the first one has ended, so that
  * the two never overlap.
  */
-export const withTimeoutRepeatingIfStopped = (millis: number): WithTimeout => (effect) =>
+export const withTimeoutRepeatingIfSuspended = (millis: number): WithTimeout => (effect) =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const ended = yield* Deferred.make<null>()
-    const latest = monotonicMillis(clock) + millis + stoppedAfter
-    const wasStopped = (error: unknown) =>
+    const latest = monotonicMillis(clock) + millis + suspendedAfter
+    const wasSuspended = (error: unknown) =>
       Predicate.isTagged(error, "TransportError") && monotonicMillis(clock) > latest
     const first = Effect.ensuring(effect, Deferred.succeed(ended, null))
     const second = Effect.zipRight(Deferred.await(ended), Effect.delay(effect, "100 millis"))
     return yield* Effect.catchIf(
       withTimeout(first, millis, exchangeTimedOut),
-      wasStopped,
+      wasSuspended,
       () => withTimeout(second, millis, exchangeTimedOut)
     )
   })
