@@ -1,9 +1,9 @@
 /** Reads the bodies of fetch, of Node and of packages such as undici or node-fetch. */
 import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
+import { hasMethod } from "../runtime/hasMethod.js"
 import { BodyBytes } from "./bodyBytes.js"
 import type { BufferedBody } from "./dispatch.js"
-import { hasMethod } from "./hasMethod.js"
 
 /** Returns the class name of a value, such as "Blob" or "FormData". It is the same in every realm. */
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1)

@@ -2,6 +2,7 @@
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { hasMethod } from "../runtime/hasMethod.js"
 import {
   alreadyRead,
   bytesOf,
@@ -14,7 +15,6 @@ import {
   type WebStream
 } from "./chunks.js"
 import type { Sendable } from "./dispatch.js"
-import { hasMethod } from "./hasMethod.js"
 
 interface Upload {
   readonly bytes: Uint8Array

@@ -6,8 +6,8 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
-import { hasMethod } from "../http/hasMethod.js"
 import type * as Url from "../http/url.js"
+import { hasMethod } from "../runtime/hasMethod.js"
 
 /** An option that may be Redacted is a secret. Its normal form is a Redacted. */
 type NormalForm<Option> = [Extract<Option, Redacted.Redacted>] extends [never] ? Option : Redacted.Redacted | undefined

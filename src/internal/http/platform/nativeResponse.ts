@@ -5,7 +5,7 @@
 import * as Cookies from "@effect/platform/Cookies"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
-import { hasMethod } from "../hasMethod.js"
+import { hasMethod } from "../../runtime/hasMethod.js"
 
 type PlatformResponse = HttpClientResponse.HttpClientResponse
 

@@ -1,7 +1,7 @@
 /** Finds the fetch of the process, and reads what a fetch returns, which may be an object of any class. */
+import { hasMethod } from "../../runtime/hasMethod.js"
 import { bytesOf, type Chunks, chunksOf, chunksOfIterable, readChunks } from "../chunks.js"
 import type { BufferedResponse, Receiver } from "../dispatch.js"
-import { hasMethod } from "../hasMethod.js"
 import { cookiesIn } from "./nativeResponse.js"
 import { WholeResponse } from "./wholeResponse.js"
 
