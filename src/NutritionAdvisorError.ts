@@ -10,7 +10,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { sentenceOf } from "./internal/errors/sentences.js"
+import { messageOf } from "./internal/errors/messages.js"
 import { isPermanent } from "./internal/errors/transportCodes.js"
 
 /**
@@ -265,7 +265,7 @@ for (const { prototype } of [...errors, ConfigurationError]) {
     message: {
       configurable: true,
       get(this: NutritionAdvisorError | ConfigurationError) {
-        return sentenceOf(this)
+        return messageOf(this)
       },
       set(value: string) {
         Object.defineProperty(this, "message", { value, configurable: true, writable: true })

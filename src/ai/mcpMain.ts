@@ -56,22 +56,22 @@ const serve = async (advisor: Client, options: Options) => {
   })
 }
 
-const sentenceOf = (error: unknown) => {
-  const sentence = error instanceof Error ? error.message : String(error)
+const messageOf = (error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error)
   const isOfSettings = Predicate.isTagged(error, "ConfigurationError")
-  return isOfSettings ? `${sentence} Run with --help to list the variables.` : sentence
+  return isOfSettings ? `${message} Run with --help to list the variables.` : message
 }
 
 try {
   const { fields, help, maxResultBytes, simulator, version: printsVersion } = Either.getOrThrowWith(
     mcpArguments(process.argv.slice(2)),
-    (sentence) => new Error(sentence)
+    (message) => new Error(message)
   )
   if (help) process.stdout.write(usage)
   else if (printsVersion) process.stdout.write(`${version}\n`)
   else if (simulator) await serve(await simulated(), { fields, maxResultBytes, note: simulatedNote })
   else await serve(createClient(), { fields, maxResultBytes })
 } catch (error) {
-  process.stderr.write(`${sentenceOf(error)}\n`)
+  process.stderr.write(`${messageOf(error)}\n`)
   process.exitCode = 1
 }

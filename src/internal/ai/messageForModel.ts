@@ -6,7 +6,7 @@ import {
   type NutritionAdvisorError
 } from "../../NutritionAdvisorError.js"
 import { forbiddenReasons } from "../errors/forbidden.js"
-import { hints } from "../errors/sentences.js"
+import { hints } from "../errors/messages.js"
 import { namesWithVariable, variableOf } from "../options/environment.js"
 import { sharedClientDeclarations } from "../settings/sharing.js"
 

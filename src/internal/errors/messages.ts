@@ -65,7 +65,7 @@ const unexpectedTexts: Readonly<Record<UnexpectedResponse["reason"] | "Token", T
 }
 
 /** The message of each error: what happened, and what to do. */
-const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } = {
+const messages: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } = {
   BadRequest: (error) => {
     const { body, detail, operation, status } = error
     if (status === undefined) return `${callOf(error)} was not sent${inParentheses(detail)}. Correct the request.`
@@ -111,5 +111,5 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
 }
 
 /** Returns the message of an error. It is empty for a prototype, which has no tag: mocks of Jest and Vitest read its message. */
-export const sentenceOf = <E extends AnyError>(error: E): string =>
-  (sentences[error._tag] as ((error: E) => string) | undefined)?.(error) ?? ""
+export const messageOf = <E extends AnyError>(error: E): string =>
+  (messages[error._tag] as ((error: E) => string) | undefined)?.(error) ?? ""
