@@ -10,7 +10,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import type * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
-import { ownError } from "./internal/errors/ownError.js"
+import { copyOfError } from "./internal/errors/copyOfError.js"
 import { checkValue, parseCount, toMillis } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import { searchAsOf } from "./internal/request/decode.js"
@@ -84,7 +84,7 @@ const make = (options: Options) =>
           }
           const request = Effect.map(sent, (payload) => payloads.put(key, payload, now() + timeToLive))
           const shared = join(key, Effect.provide(request, notInterrupted(caller)))
-          return Effect.mapBoth(shared, { onFailure: ownError, onSuccess: (makeCopy) => makeCopy() })
+          return Effect.mapBoth(shared, { onFailure: copyOfError, onSuccess: (makeCopy) => makeCopy() })
         })
       })
 

@@ -9,7 +9,7 @@ import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
-import { ownError } from "../errors/ownError.js"
+import { copyOfError } from "../errors/copyOfError.js"
 import { aborted } from "../errors/transportErrors.js"
 import type { RunInBackground } from "../runtime/background.js"
 import { momentOf } from "../runtime/clock.js"
@@ -45,7 +45,7 @@ export const awaitToken = (asked: Exit.Exit<Flight, TokenError>): Effect.Effect<
     Effect.ensuring(
       Deferred.await(flight.token),
       Effect.suspend(() => flight.span ? Effect.linkSpanCurrent(flight.span) : Effect.void)
-    )).pipe(Effect.mapError(ownError))
+    )).pipe(Effect.mapError(copyOfError))
 
 /** Which token callers still get after a failed exchange. */
 const servedAfterFailure = (
