@@ -64,8 +64,8 @@ const make = (options: Options) =>
 
 /**
  * Holds all searches and requests after a 429, for the time in its Retry-After header (an hour at most), or for one second if it is
- * missing, zero or in the past. Then it sends one request first. The others follow as soon as that one gets any response except a 429.
- * After five seconds without a response, the next request is sent in its place. A request that is sent again after a token renewal counts
+ * missing, zero or in the past. Then it sends one request as a probe. The others follow as soon as the probe gets any response except a
+ * 429. After five seconds without a response, the next request becomes the probe. A request that is sent again after a token renewal counts
  * twice against `rate`. Requests that are not sent fail with TooManyRequests without a `status`; its `retryAfter` is the time in seconds
  * until the next request can be sent. Fails with ConfigurationError if an option is invalid.
  *
