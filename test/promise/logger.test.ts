@@ -94,7 +94,7 @@ it("logger: each event is one call with a message and plain fields", async () =>
   await failsOnce({ logger })
   const fields = { error: "ServerError", status: 503, retryAt: expect.toSatisfy(Number.isInteger) }
   expect(warned(calls)).toEqual([["warn", failed, fields]])
-  expect(calls).toContainEqual(["info", expect.stringContaining("can be exchanged again"), {}])
+  expect(calls).toContainEqual(["info", expect.stringContaining("has a new token"), {}])
   expect(calls.filter(([level]) => level === "debug")).toContainEqual(["debug", expect.any(String), {
     reason: "missing"
   }])
@@ -141,7 +141,7 @@ it("logger: a console prints the message and its fields on one line", async () =
   expect(warn.mock.calls).toEqual([
     [expect.stringMatching(/^The license key could not .* \{.*"error":"ServerError".*\}$/)]
   ])
-  expect(info.mock.calls).toContainEqual([expect.stringMatching(/^The license key can be exchanged again\. [^{}\n]*$/)])
+  expect(info.mock.calls).toContainEqual([expect.stringMatching(/^The client has a new token\. [^{}\n]*$/)])
 })
 
 it("logger: its methods are called with the logger as `this`", async () => {

@@ -43,8 +43,8 @@ describe("log of a failed exchange", () => {
     yield* Effect.exit(provider.get)
     expect(lines).toEqual([{
       level: "WARN",
-      message: `The license key could not be exchanged. ${unavailable.message} There is no usable token; the next ` +
-        "attempt is not before 1970-01-01T00:00:01.000Z.",
+      message: `The license key could not be exchanged. ${unavailable.message} There is no usable token. ` +
+        "The next exchange starts at 1970-01-01T00:00:01.000Z at the earliest.",
       annotations: { error: "ServerError", status: 503, retryAt: 1_000 }
     }])
   })
@@ -106,7 +106,7 @@ test(
     yield* provider.get
     expect([yield* issuer.calls, lines.slice(3)]).toEqual([4, [{
       level: "INFO",
-      message: "The license key can be exchanged again. Failed exchanges before this one: 3.",
+      message: "The client has a new token. Failed token exchanges before it: 3.",
       annotations: {}
     }]])
   }

@@ -23,7 +23,7 @@ export const recordSuccess = (
   if (outcome !== "fromPeer") Metrics.exchanges({ reason, outcome, error: "none" })(1)
   Metrics.setExpiry(token.expiresAt / 1000)
   const ended = debug(`An exchange ended: ${outcome}`, { reason })
-  const recovered = `The license key can be exchanged again. Failed exchanges before this one: ${failuresBefore}.`
+  const recovered = `The client has a new token. Failed token exchanges before it: ${failuresBefore}.`
   return failuresBefore === 0 ? ended : Effect.zipRight(ended, Effect.logInfo(recovered))
 }
 
@@ -66,7 +66,7 @@ export const recordFailure = (
   const when = new Date(retryAt).toISOString()
   const warning = `The license key could not be exchanged. ${message} ${
     consequences[served]
-  }; the next attempt is not before ${when}.`
+  }. The next exchange starts at ${when} at the earliest.`
   return Effect.zipRight(
     debug("An exchange failed", { reason, retryAt }),
     Effect.annotateLogs(Effect.logWarning(warning), { ...labels, retryAt })
