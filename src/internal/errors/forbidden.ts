@@ -42,7 +42,7 @@ export type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
 
 export const requestReasons = Struct.keys(forbiddenReasons).filter((reason) => reason !== "KeyRejected")
 
-/** Checks for a Forbidden that concerns a request. */
+/** Whether an error is a Forbidden that concerns a request. */
 export const isForbiddenRequest = (
   error: NutritionAdvisorError
 ): error is Forbidden & { readonly reason: RequestReason } =>

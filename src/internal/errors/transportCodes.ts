@@ -71,13 +71,13 @@ const adviceIn = (table: Table, code = "") => table.find(([pattern]) => pattern.
 export const adviceOf = (code: string | undefined): string | undefined =>
   adviceIn(transient, code) ?? adviceIn(permanent, code)
 
-/** Checks whether a retry is pointless, for example because the certificate was rejected. */
+/** Whether a retry is pointless, for example because the certificate was rejected. */
 export const isPermanent = (code: string | undefined): boolean => adviceIn(permanent, code) !== undefined
 
 /** The codes of Node and Bun for a body that isn't compressed as its content-encoding says. Some have letters in lower case. */
 export const decompressionCode = /^(Z_DATA_ERROR|ERR__ERROR_\w+|ZSTD_error_\w+|(Zlib|\w+Decompression)Error)$/
 
-/** Checks whether the response was not valid HTTP, its headers were too large, or its body can't be decompressed. */
+/** Whether the response was not valid HTTP, its headers were too large, or its body can't be decompressed. */
 export const isBroken = (code = ""): boolean =>
   /^HPE_|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/.test(code) || decompressionCode.test(code)
 

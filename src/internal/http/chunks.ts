@@ -49,7 +49,7 @@ export const chunksOfWebStream = (stream: WebStream): Chunks => {
   return { next: () => reader.read(), cancel: ignoringErrors(() => reader.cancel()) }
 }
 
-/** Checks for a Node stream that has been read, at least in part. Only the rest of it would be sent, so it is rejected, as fetch does. */
+/** Whether a Node stream has been read, at least in part. Only the rest of it would be sent, so it is rejected, as fetch does. */
 export const wasRead = (body: object): boolean => "readableDidRead" in body && body.readableDidRead === true
 
 export const alreadyRead = () => new TypeError("the body has already been read")

@@ -5,7 +5,7 @@ const secretHeaders: ReadonlyArray<RegExp> = [
   /^(.*-)?(api-?key|(access|auth|private|security)-token|authorization|client-secret|subscription-key)$/
 ]
 
-/** Checks the name of a header, in lower case. */
+/** Whether a header, given in lower case, carries secrets. */
 export const carriesSecrets = (name: string): boolean => secretHeaders.some((pattern) => pattern.test(name))
 
 /** Adds the headers that carry secrets, and `others`, to those that Effect's loggers redact in requests. */

@@ -37,7 +37,7 @@ export const inMemory = (content: unknown): Upload | undefined => {
 
 type AnyBlob = Pick<Blob, "arrayBuffer" | "type"> & { readonly name?: unknown }
 
-/** Checks for a Blob or File of any class, such as one of node:buffer or of a package. */
+/** Whether a body is a Blob or File of any class, such as one of node:buffer or of a package. */
 export const isBlob = (content: unknown): content is AnyBlob =>
   /^(Blob|File)$/.test(classOf(content)) && hasMethod(content, "arrayBuffer")
 

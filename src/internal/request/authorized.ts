@@ -18,7 +18,7 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
   body._tag !== "Stream" &&
   (body._tag !== "Raw" || typeof body.body === "string" || ArrayBuffer.isView(body.body))
 
-/** Checks whether the status shows that the service has accepted the token. */
+/** Whether the status shows that the service has accepted the token. */
 const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**

@@ -44,7 +44,7 @@ const placeholders = [
 
 export const containsTemplate = (text: string): boolean => template.test(text)
 
-/** Checks for a placeholder or an unresolved reference. */
+/** Whether a value is a placeholder or an unresolved reference. */
 export const isPlaceholder = (text: string): boolean =>
   containsTemplate(text) || placeholders.some((placeholder) => placeholder.test(text))
 

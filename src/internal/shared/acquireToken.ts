@@ -83,8 +83,9 @@ const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Acquired, Token
   Effect.map(Effect.interruptible(exchange), (token) => acquired("ExchangedAlone", token))
 
 /**
- * Checks whether a round also asks for the lease, because its holder may have died or failed to exchange the key. Few rounds of the first
- * second do: if a peer's exchange takes that long, a waiting replica makes six calls. Later rounds start less than a second apart.
+ * Whether a round also asks for the lease, because its holder may have died or failed to exchange the key. In the first second, only round 0
+ * asks, so that a replica that waits for a second makes six calls: five reads, and one for the lease. All later rounds ask. They start less
+ * than a second apart.
  */
 const asksForLease = (round: number): boolean => round === 0 || round > 3
 

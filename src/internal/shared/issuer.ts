@@ -22,7 +22,7 @@ import * as LeasedEntry from "./leasedEntry.js"
 import { cacheFailures, sharedTokens } from "./metrics.js"
 import * as Seal from "./seal.js"
 
-/** Checks that a token is not the replaced one, and was not received before it. */
+/** Whether a token is not the replaced one, and was not received before it. */
 const mayReplace = (replacing: Option.Option<AccessToken>) => (token: AccessToken): boolean =>
   Option.isNone(replacing) || (!isSame(replacing.value, token) && token.receivedAt >= replacing.value.receivedAt)
 

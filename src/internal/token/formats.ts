@@ -78,7 +78,7 @@ const identifierOf = (
     : invalidResponse("customer_id", status)
 }
 
-/** Checks whether a string contains a secret, as it is or percent-encoded. */
+/** Whether a string contains a secret, as it is or percent-encoded. */
 const isRepeatedIn = (text: string) => (secret: Redacted.Redacted<string>) =>
   [Redacted.value(secret), Url.encode(Redacted.value(secret))].some((form) =>
     text.toLowerCase().includes(form.toLowerCase())

@@ -11,10 +11,10 @@ const exchangeEnds = namedTokenRoutes().map(({ path }) => {
   return { masked, pattern: new RegExp(`${masked.replace("{key}", ".+")}(/.*)?$`) }
 })
 
-/** Checks for a request with a token, which isn't an exchange. */
+/** Whether a request has a token, so that it isn't an exchange. */
 const isData = ({ headers, operation }: Unmasked) => operation !== "token" && Headers.has(headers, "authorization")
 
-/** Checks for a request that may be an exchange at an unknown path, whose last segment may be the key: it has neither a token nor a body. */
+/** Whether a request may be an exchange at an unknown path, whose last segment may be the key: it has neither a token nor a body. */
 const mayEndWithKey = (request: Unmasked) =>
   request.method === "POST" && request.body.length === 0 && request.operation === "request" && !isData(request)
 

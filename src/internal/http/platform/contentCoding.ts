@@ -6,7 +6,7 @@ const frames: Readonly<Record<string, ReadonlyArray<number>>> = {
   "x-gzip": [0x1f, 0x8b]
 }
 
-/** Checks whether fetch has decoded a body. The content-encoding header stays in the response either way. */
+/** Whether fetch has decoded a body. The content-encoding header stays in the response either way. */
 export const isDecoded = (contentEncoding: string, body: Uint8Array): boolean => {
   const codings = contentEncoding.toLowerCase().split(",").map((coding) => coding.trim())
   if (!codings.every((coding) => /^(x-gzip|gzip|deflate|br|zstd)$/.test(coding))) return false

@@ -18,7 +18,7 @@ export const nativeOf = (response: unknown): unknown => {
 const propertyOf = (value: unknown, name: string): unknown =>
   Predicate.hasProperty(value, name) ? value[name] : undefined
 
-/** Checks for a web Response of any class. Only its headers have a `get`. */
+/** Whether an object is a web Response of any class. Only its headers have a `get`. */
 export const isWebResponse = (native: unknown): native is Response => hasMethod(propertyOf(native, "headers"), "get")
 
 const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)

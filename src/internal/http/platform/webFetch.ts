@@ -22,7 +22,7 @@ export const processFetch = (): Fetch => {
   return fetch?._nextOriginalFetch ?? fetch ?? missing
 }
 
-/** Checks whether the process has a fetch. `node --no-experimental-fetch` removes it. */
+/** Whether the process has a fetch. `node --no-experimental-fetch` removes it. */
 export const hasFetch = (): boolean => processFetch() !== missing
 
 /** Returns a part of a response. It may throw, because a mock may lack any part of a Response. */

@@ -27,7 +27,7 @@ interface QueuedRequest {
   waited: number
   /** The time at which it was last let through. */
   permittedAt: number
-  /** Whether its first turn is over and it has not been sent since. That turn counts as its first send. */
+  /** Whether it has had its first turn, and has not used it for its first send yet. */
   hasUnusedTurn: boolean
   /** Whether the metric has counted it. */
   isCounted: boolean
