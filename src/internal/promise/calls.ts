@@ -4,7 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
@@ -20,22 +20,7 @@ import type { DataOperation } from "../request/runner.js"
 import { hasMethod } from "../runtime/hasMethod.js"
 import { schedulerOfCaller } from "./callerContext.js"
 import { asConfigurationError } from "./configError.js"
-
-type Signal = CallLimits["signal"]
-
-interface Call {
-  /** Undefined after the call has ended: V8 collects fibers in an old Set late, which would cost a search 6%. */
-  fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
-}
-
-/**
- * The calls with one signal. They share a listener, because Node warns if there are more than ten. The listener doesn't use `this`, because
- * a signal in a Proxy and the one of node-abort-controller don't set it.
- */
-interface Group {
-  readonly calls: Set<Call>
-  readonly interrupt: () => void
-}
+import * as PendingCalls from "./pendingCalls.js"
 
 /** `Number` returns NaN for a missing environment variable. Effect would convert it to zero, and every call would time out at once. */
 const isDuration = (value: unknown) => Option.isSome(Duration.decodeUnknown(value)) && !Number.isNaN(value)
@@ -51,7 +36,7 @@ const limit = <A, R>(
 }
 
 /** Some programs pass the AbortController itself, and the signals of old polyfills have only `onabort`. */
-const checkSignal = (signal: Signal, operation: DataOperation) => {
+const checkSignal = (signal: PendingCalls.Signal, operation: DataOperation) => {
   if (Predicate.isNullable(signal) || hasMethod(signal, "addEventListener")) return
   throw new BadRequest({ operation, detail: "the signal is not an AbortSignal" })
 }
@@ -131,46 +116,19 @@ export const make = (buildServices: BuildServices) => {
   let fork = forkAfter(buildServices, scope, (forkOverServices) => {
     fork = forkOverServices
   })
-  const groups = new Map<Signal, Group>()
+  const pending = PendingCalls.make()
   let closing: Promise<void> | undefined
 
-  const isOver = (signal: Signal) => signal?.aborted === true || closing !== undefined
+  const isOver = (signal: PendingCalls.Signal) => signal?.aborted === true || closing !== undefined
 
-  const interruptionOf = (operation: DataOperation, signal: Signal): unknown => {
+  const interruptionOf = (operation: DataOperation, signal: PendingCalls.Signal): unknown => {
     if (signal?.aborted !== true) return closing === undefined ? aborted(operation) : closed(operation)
     // The signals of old AbortController packages have no reason.
     const { reason = new DOMException("This operation was aborted", "AbortError") } = signal
     return reason
   }
 
-  const groupOf = (signal: Signal): Group => {
-    const known = groups.get(signal)
-    if (known !== undefined) return known
-    const calls = new Set<Call>()
-    const interrupt = () => {
-      for (const { fiber } of calls) fiber?.unsafeInterruptAsFork(FiberId.none)
-    }
-    const group = { calls, interrupt }
-    groups.set(signal, group)
-    signal?.addEventListener("abort", interrupt)
-    return group
-  }
-
-  /** Adds a call to the group of its signal. Returns the function that removes it. */
-  const enter = (fiber: Call["fiber"], signal: Signal) => {
-    const call: Call = { fiber }
-    const { calls, interrupt } = groupOf(signal)
-    calls.add(call)
-    return () => {
-      call.fiber = undefined
-      calls.delete(call)
-      if (!signal || calls.size > 0) return
-      groups.delete(signal)
-      signal.removeEventListener("abort", interrupt)
-    }
-  }
-
-  const errorOf = (cause: Cause.Cause<unknown>, operation: DataOperation, signal: Signal): unknown =>
+  const errorOf = (cause: Cause.Cause<unknown>, operation: DataOperation, signal: PendingCalls.Signal): unknown =>
     Cause.isInterruptedOnly(cause)
       ? interruptionOf(operation, signal)
       : asConfigurationError(Cause.originalError(Cause.squash(cause)))
@@ -184,7 +142,7 @@ export const make = (buildServices: BuildServices) => {
     checkSignal(signal, operation)
     const { call, result } = detachResult(makeEffect())
     const fiber = fork(call, operation, timeout)
-    const leave = enter(fiber, signal)
+    const leave = pending.add(fiber, signal)
     // What the call has run so far may have aborted the signal or closed the client.
     if (isOver(signal)) fiber.unsafeInterruptAsFork(FiberId.none)
     const exit = await new Promise<Exit.Exit<void, unknown>>((resolve) => fiber.addObserver(resolve))
@@ -196,12 +154,8 @@ export const make = (buildServices: BuildServices) => {
     throw error
   }
 
-  const end = Effect.suspend(() => {
-    const calls = [...groups.values()].flatMap((group) => [...group.calls])
-    return Fiber.interruptAll(calls.flatMap(({ fiber }) => fiber ?? []))
-  })
-
-  const close = () => closing ??= Effect.runPromise(Effect.zipRight(end, Scope.close(scope, Exit.void)))
+  const close = () =>
+    closing ??= Effect.runPromise(Effect.zipRight(pending.interruptAll, Scope.close(scope, Exit.void)))
 
   return { run, close }
 }
