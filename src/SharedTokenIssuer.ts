@@ -8,7 +8,8 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Sharing from "./internal/settings/sharing.js"
+import * as Parts from "./internal/settings/parts.js"
+import type * as Sharing from "./internal/settings/sharing.js"
 import * as SharedIssuer from "./internal/shared/issuer.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
@@ -40,7 +41,7 @@ export const make = (
   TokenIssuer.TokenIssuer | SharedTokenCache | Scope.Scope
 > =>
   Effect.gen(function*() {
-    const settings = yield* Sharing.parseSharing(options)
+    const settings = yield* Parts.parseSharing(options)
     return yield* SharedIssuer.make(yield* TokenIssuer.TokenIssuer, settings)
   })
 

@@ -10,8 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import type { AccessToken } from "./AccessToken.js"
+import * as Parts from "./internal/settings/parts.js"
 import type * as Settings from "./internal/settings/settings.js"
-import * as Sharing from "./internal/settings/sharing.js"
 import { withTimeoutRepeatingIfSuspended } from "./internal/token/exchangeTimeout.js"
 import * as Issuer from "./internal/token/issuer.js"
 import type { ConfigurationError, TokenError } from "./NutritionAdvisorError.js"
@@ -74,7 +74,7 @@ export interface Options extends Settings.ExchangeOptions {}
  */
 export const make = (options: Options): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient> =>
   Effect.gen(function*() {
-    const settings = yield* Sharing.parseExchange(options)
+    const settings = yield* Parts.parseExchange(options)
     const { issue } = yield* Issuer.make(settings)
     return { issue: (request) => withTimeoutRepeatingIfSuspended(settings.tokenTimeout)(issue(request)) }
   })

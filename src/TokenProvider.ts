@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as AccessToken from "./AccessToken.js"
 import * as Background from "./internal/runtime/background.js"
-import * as Sharing from "./internal/settings/sharing.js"
+import * as Parts from "./internal/settings/parts.js"
 import { withTimeoutRepeatingIfSuspended } from "./internal/token/exchangeTimeout.js"
 import * as Provider from "./internal/token/provider.js"
 import type * as Status from "./internal/token/status.js"
@@ -120,7 +120,7 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
-    const { refresh, tokenTimeout } = yield* Sharing.parseProvider({ ...options, refresh: policy })
+    const { refresh, tokenTimeout } = yield* Parts.parseProvider({ ...options, refresh: policy })
     const store = yield* TokenStore
     const withFlightTimeout = withTimeoutRepeatingIfSuspended(tokenTimeout)
     return yield* Provider.make({

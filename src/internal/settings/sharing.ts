@@ -1,18 +1,11 @@
-/** The options of a client that shares its token, and of the parts of a custom composition, each of which accepts them all. */
+/** The options of a client that shares its token. */
 import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import { checkValue, parseMillis } from "../options/check.js"
 import { type Declarations, parse, type Parsed } from "../options/declarations.js"
 import * as Environment from "../options/environment.js"
-import {
-  clientDeclarations,
-  dataDeclarations,
-  type DataOptions,
-  exchangeDeclarations,
-  type ExchangeOptions,
-  providerDeclarations,
-  type ProviderOptions
-} from "./settings.js"
+import type { exchangeDeclarations } from "./settings.js"
+import { clientDeclarations, type DataOptions, type ExchangeOptions } from "./settings.js"
 
 export interface SharingOptions extends ExchangeOptions {
   /**
@@ -37,24 +30,11 @@ export const sharedClientDeclarations = { ...clientDeclarations, ...cacheDeclara
 export type SharingSettings = Parsed<typeof exchangeDeclarations & typeof cacheDeclarations>
 export type SharedClientSettings = Parsed<typeof sharedClientDeclarations>
 
-const withLongEnoughLease = <S extends SharingSettings>(settings: S) => {
+export const withLongEnoughLease = <S extends SharingSettings>(settings: S) => {
   const { cacheTimeout, lease, tokenTimeout } = settings
   const rule = "must be at least tokenTimeout + 2 x cacheTimeout"
   return checkValue(settings, "lease", [lease >= tokenTimeout + 2 * cacheTimeout, rule])
 }
-
-/** Parses the options of one part. */
-const parsePart: typeof parse = (declarations, options) => parse(declarations, options, "", sharedClientDeclarations)
-
-/** Parses the options of a TokenProvider, which needs neither the token route nor the key. */
-export const parseProvider = (options: ProviderOptions) => parsePart(providerDeclarations, options)
-
-export const parseExchange = (options: ExchangeOptions) => parsePart(exchangeDeclarations, options)
-
-export const parseData = (options: DataOptions) => parsePart(dataDeclarations, options)
-
-export const parseSharing = (options: SharingOptions) =>
-  Either.flatMap(parsePart({ ...exchangeDeclarations, ...cacheDeclarations }, options), withLongEnoughLease)
 
 export const parseSharedClient = (options: SharingOptions & DataOptions) =>
   Either.flatMap(parse(sharedClientDeclarations, options), withLongEnoughLease)
