@@ -37,8 +37,8 @@ export interface SearchOptions {
   /** Additional query parameters. `term` is always the search term. */
   readonly urlParams?: UrlParams.Input | undefined
   /**
-   * Additional request headers. The client ignores headers that belong to the connection, `range`, and conditional headers such as
-   * `if-none-match`. It also ignores `Authorization` and the header of the customer identifier, because it sets both itself.
+   * Additional request headers. They override `userAgent`. The client sets `Authorization` and the header of the customer identifier
+   * itself. It ignores yours, and also headers that belong to the connection, `range`, and conditional headers such as `if-none-match`.
    */
   readonly headers?: Headers.Input | undefined
 }
