@@ -49,7 +49,7 @@ const ask = askFor("missing")
 
 const renew = askFor("rejection")
 
-const checkRefresh: Step = (state, now) => [State.isRefreshHeld(state, momentOf(now)) ? "held" : "free", state]
+const refresh = askFor("refresh")
 
 const succeed =
   (token: AccessToken.AccessToken): Step => (state, now) => ["", State.succeeded(state, token, policy, momentOf(now))]
@@ -131,19 +131,18 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [1, renew, "fails: CoolingDown"],
     [1, ask, "starts flight 3"]
   ]],
-  ["after an exchange that returned a stale token, no refresh starts for a tenth of the window", [
-    [0, checkRefresh, "free"],
-    [900, ask, "starts flight 1"],
+  ["after an exchange, no refresh starts for a tenth of the window", [
+    [900, refresh, "starts flight 1"],
     [900, succeed(T1), ""],
-    [909.999, checkRefresh, "held"],
-    [910, checkRefresh, "free"]
+    [909.999, refresh, "fails: CoolingDown"],
+    [910, refresh, "starts flight 2"]
   ]],
-  ["an exchange that returned a fresh token delays no refresh", [
-    [900, ask, "starts flight 1"],
+  ["a delayed refresh delays neither a renewal nor callers without a token", [
+    [900, refresh, "starts flight 1"],
     [900, succeed(T1), ""],
-    [901, ask, "starts flight 2"],
-    [901, succeed(token(2, 901_000, 1_000_000)), ""],
-    [901, checkRefresh, "free"]
+    [901, renew, "starts flight 2"],
+    [901, succeed(T1), ""],
+    [902, ask, "starts flight 3"]
   ]],
   ["after closing, all callers fail without a new flight", [
     [0, ask, "starts flight 1"],

@@ -122,7 +122,6 @@ export const make = (options: Options) =>
     return {
       /** Asks for a token: joins the pending flight, or starts one if nothing forbids it. The exit contains the flight. */
       ask,
-      isRefreshHeld: Effect.sync(() => State.isRefreshHeld(state, now())),
       lastFailure: Effect.sync(() => state.lastFailure)
     }
   })

@@ -28,10 +28,7 @@ const makeCalls = ({ current, policy }: Options, flights: Flights.Flights, now: 
   const currentOrNone = Effect.catchAllCause(current, () => Effect.succeedNone)
 
   const refresh = (token: Token): Effect.Effect<void> =>
-    Effect.flatMap(
-      flights.isRefreshHeld,
-      (isHeld) => isHeld ? Effect.void : flights.ask({ reason: "refresh", replacing: Option.some(token) })
-    )
+    Effect.asVoid(flights.ask({ reason: "refresh", replacing: Option.some(token) }))
 
   /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
   const orCurrent = (cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>

@@ -26,8 +26,8 @@ export interface State<Flight> {
   readonly phase: Phase<Flight>
   /** The start times of the last two renewals, in monotonic milliseconds. */
   readonly renewals: ReadonlyArray<number>
-  /** No refresh starts before this time, because the last exchange returned a token that wasn't fresh. In monotonic milliseconds. */
-  readonly refreshHeldUntil: number
+  /** No refresh starts before this time, because the last exchange may have returned a token that isn't fresh. In monotonic milliseconds. */
+  readonly noRefreshUntil: number
   /** The number of consecutive failed exchanges. */
   readonly failures: number
   readonly lastFailure: Option.Option<Failure>
@@ -36,7 +36,7 @@ export interface State<Flight> {
 export const initial: State<never> = {
   phase: { _tag: "Idle" },
   renewals: [],
-  refreshHeldUntil: Number.NEGATIVE_INFINITY,
+  noRefreshUntil: Number.NEGATIVE_INFINITY,
   failures: 0,
   lastFailure: Option.none()
 }
@@ -52,8 +52,22 @@ const coolingDown = Exit.fail(notRenewed("CoolingDown"))
 
 export const clientClosed = Exit.fail(closed("token"))
 
-const isCoolingDown = ({ renewals }: State<unknown>, { coolDown }: RefreshPolicy.CheckedPolicy, now: Moment): boolean =>
-  renewals.filter((startedAt) => now.monotonic < startedAt + coolDown).length >= renewalsPerCoolDown
+/** Whether it is too early to replace a token that callers have. If they have none, it never is. */
+const isTooEarly = (
+  { noRefreshUntil, renewals }: State<unknown>,
+  reason: ExchangeRequest["reason"],
+  { coolDown }: RefreshPolicy.CheckedPolicy,
+  { monotonic }: Moment
+): boolean => {
+  switch (reason) {
+    case "missing":
+      return false
+    case "refresh":
+      return monotonic < noRefreshUntil
+    case "rejection":
+      return renewals.filter((startedAt) => monotonic < startedAt + coolDown).length >= renewalsPerCoolDown
+  }
+}
 
 /** Why no flight may start, or undefined if one may. */
 const refusalOf = (
@@ -65,7 +79,7 @@ const refusalOf = (
   const { phase } = state
   if (phase._tag === "Closed") return clientClosed
   if (phase._tag === "BackingOff" && now.monotonic < phase.until.monotonic) return Exit.failCause(phase.cause)
-  return reason === "rejection" && isCoolingDown(state, policy, now) ? coolingDown : undefined
+  return isTooEarly(state, reason, policy, now) ? coolingDown : undefined
 }
 
 /** Asks for a token. Returns the flight to wait for, or a failure that is already known. The given flight starts if it is returned. */
@@ -86,10 +100,6 @@ export const ask = <Flight>(
   return [Exit.succeed(flight), { ...state, phase: { _tag: "InFlight", flight }, renewals }]
 }
 
-/** Whether a refresh has to wait, because the last exchange returned a token that wasn't fresh. */
-export const isRefreshHeld = ({ refreshHeldUntil }: State<unknown>, now: Moment): boolean =>
-  now.monotonic < refreshHeldUntil
-
 /** The flight succeeded, and this token is now the current one. */
 export const succeeded = <Flight>(
   state: State<Flight>,
@@ -98,15 +108,8 @@ export const succeeded = <Flight>(
   now: Moment
 ): State<Flight> => {
   if (state.phase._tag === "Closed") return state
-  const isFresh = AccessToken.stateAt(token, now.wall, policy) === "fresh"
-  return {
-    ...state,
-    phase: { _tag: "Idle" },
-    failures: 0,
-    refreshHeldUntil: isFresh
-      ? initial.refreshHeldUntil
-      : now.monotonic + AccessToken.windowOf(token, policy) / 10
-  }
+  const noRefreshUntil = now.monotonic + AccessToken.windowOf(token, policy) / 10
+  return { ...state, phase: { _tag: "Idle" }, failures: 0, noRefreshUntil }
 }
 
 /** The flight failed, so the backoff starts. `random` is between 0 and 1. */
