@@ -8,21 +8,20 @@ import { failureLabels } from "../telemetry/metrics.js"
 import * as Metrics from "./metrics.js"
 import type { Replacement } from "./replaceToken.js"
 
-/** An annotation costs more than a log line that is dropped, so it is only added if debug lines are logged. */
-const debug = (message: string, labels: Readonly<Record<string, unknown>>) =>
-  Effect.asVoid(Effect.whenLogLevel(Effect.annotateLogs(Effect.logDebug(message), labels), "Debug"))
+const debug = (message: string, { reason }: ExchangeRequest) =>
+  Effect.annotateLogs(Effect.logDebug(message), { reason })
 
-export const logStart = ({ reason }: ExchangeRequest): Effect.Effect<void> => debug("An exchange begins", { reason })
+export const logStart = (request: ExchangeRequest): Effect.Effect<void> => debug("An exchange begins", request)
 
 export const recordSuccess = (
-  { reason }: ExchangeRequest,
+  request: ExchangeRequest,
   { outcome, token }: Replacement,
   failuresBefore: number
 ): Effect.Effect<void> => {
   if (outcome === "reused") return Effect.void
-  if (outcome !== "fromPeer") Metrics.exchanges({ reason, outcome, error: "none" })(1)
+  if (outcome !== "fromPeer") Metrics.exchanges({ reason: request.reason, outcome, error: "none" })(1)
   Metrics.setExpiry(token.expiresAt / 1000)
-  const ended = debug(`An exchange ended: ${outcome}`, { reason })
+  const ended = debug(`An exchange ended: ${outcome}`, request)
   const recovered = `The client has a new token. Failed token exchanges before it: ${failuresBefore}.`
   return failuresBefore === 0 ? ended : Effect.zipRight(ended, Effect.logInfo(recovered))
 }
@@ -67,8 +66,5 @@ export const recordFailure = (
   const warning = `The license key could not be exchanged. ${message} ${
     consequences[served]
   }. The next exchange starts at ${when} at the earliest.`
-  return Effect.zipRight(
-    debug("An exchange failed", { reason, retryAt }),
-    Effect.annotateLogs(Effect.logWarning(warning), { ...labels, retryAt })
-  )
+  return Effect.annotateLogs(Effect.logWarning(warning), { ...labels, retryAt })
 }
