@@ -41,9 +41,8 @@ const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string,
   Symbol.iterator in input
 
 const paramsOf = (input: UrlParams.Input): Url.Pairs =>
-  isIterable(input)
-    ? Array.from(input).flatMap(([name, value]) => UrlParams.fromInput({ [name]: normalizedParam(value) }))
-    : UrlParams.fromInput(Record.map(input, normalizedParam))
+  Array.from<readonly [string, Param]>(isIterable(input) ? input : Object.entries(input))
+    .flatMap(([name, value]) => UrlParams.fromInput({ [name]: normalizedParam(value) }))
 
 /** Checks for a header that is left out: null, undefined, or a pseudo-header of HTTP/2, such as `:path`. */
 export const isDropped = ([name, value]: readonly [name: string, value: unknown]): boolean =>
