@@ -5,9 +5,24 @@ import { Predicate } from "effect"
 import { searchRoute } from "../../src/internal/request/build.js"
 import { read } from "../support/documents/blocks.js"
 import * as Secrets from "../support/leaks/secrets.js"
-import { exchangeOf, namedTokenRoutes, routesWithKeyInPath } from "../support/tables/tokenRoutes.js"
+import {
+  exchangeOf,
+  type NamedTokenRoute,
+  namedTokenRoutes,
+  routesWithKeyInPath
+} from "../support/tables/tokenRoutes.js"
 
-describe.each(namedTokenRoutes)("token route $name", ({ body, headers, name, path }) => {
+/** Words for the place of a license key: the part of the exchange, and the name of a header. */
+const wordsForPlace = ({ body, headers, path }: NamedTokenRoute): Array<string> => {
+  const named = Object.entries(headers).flatMap(([name, value]) => value.includes("{key}") ? ["header", name] : [])
+  return [...path.includes("{key}") ? ["path"] : [], ...body.includes("{key}") ? ["body"] : [], ...named]
+}
+
+const wordsOf = (text = "") => text.toLowerCase().split(/[^\w-]+/)
+
+describe.each(namedTokenRoutes)("token route $name", (route) => {
+  const { body, headers, name, path } = route
+
   it("the README lists it in the row of tokenRoute", () => {
     const [row] = read("README.md").split("\n").filter((line) => line.startsWith("| `tokenRoute` |"))
     expect(row).toContain(`"${name}"`)
@@ -36,6 +51,7 @@ describe.each(namedTokenRoutes)("token route $name", ({ body, headers, name, pat
   it("docs/SERVICE.md, section 5, says where its license key is", () => {
     const [, place] = /with its license key (.+)\./.exec(read("docs/SERVICE.md")) ?? []
     expect(place).toContain(path.endsWith("/{key}") ? "as the last path segment" : name)
+    expect(wordsOf(place)).toEqual(expect.arrayContaining(wordsForPlace(route)))
   })
 
   it.each([
@@ -44,9 +60,7 @@ describe.each(namedTokenRoutes)("token route $name", ({ body, headers, name, pat
     ["docs/telemetry.md", "about agents", /The ([^.|]+) of a token call contains the license key/]
   ])("%s says %s in which part of its exchange the license key is", (page, _, sentence) => {
     const [, parts] = sentence.exec(read(page).replaceAll("\n", " ")) ?? []
-    const texts = { path, body, header: Object.values(headers).join() }
-    const [part] = Object.entries(texts).filter(([, text]) => text.includes("{key}")).map(([name]) => name)
-    expect(parts?.split(/\W+/)).toContain(part)
+    expect(wordsOf(parts)).toEqual(expect.arrayContaining(wordsForPlace(route)))
   })
 })
 
