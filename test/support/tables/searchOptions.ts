@@ -27,11 +27,16 @@ interface PlainRow<Value> extends RowOf<Value, Value> {
   readonly invalid: readonly [withMarker: Value, ...(string extends Value ? Unset : readonly [])]
 }
 
+/** Values that the client rejects for its own option of this name, which a search must reject, too. */
+type RejectedByClient<Name> = Name extends keyof NutritionAdvisor.Options ?
+  readonly [quoted: "\"a\"", placeholder: "<a>"]
+  : readonly []
+
 /**
  * A secret, whose type includes Redacted. It is sent in a header, since URLs are logged. The simulator redacts it. Tests pass both a string
  * and a Redacted.
  */
-interface SecretRow extends RowOf<string, Redacted.Redacted> {
+interface SecretRow<Name> extends RowOf<string, Redacted.Redacted> {
   readonly isSecret: true
   readonly invalid: readonly [
     withMarker: string,
@@ -39,14 +44,15 @@ interface SecretRow extends RowOf<string, Redacted.Redacted> {
     padded: " a",
     notAscii: "ü",
     wrappedNull: Redacted.Redacted<null>,
-    wrappedUndefined: Redacted.Redacted<undefined>
+    wrappedUndefined: Redacted.Redacted<undefined>,
+    ...RejectedByClient<Name>
   ]
 }
 
-type Row<Value> = Redacted.Redacted extends Value ? SecretRow : PlainRow<Value>
+type Row<Name, Value> = Redacted.Redacted extends Value ? SecretRow<Name> : PlainRow<Value>
 
 /** The compiler demands a row for a new option. */
-export const rows: { readonly [Name in keyof Options]-?: Row<NonNullable<Options[Name]>> } = {
+export const rows: { readonly [Name in keyof Options]-?: Row<Name, NonNullable<Options[Name]>> } = {
   urlParams: {
     isSecret: false,
     values: () => [{ customer: marker }, { customer: "b" }],
