@@ -5,7 +5,7 @@ import type { Forbidden, ForbiddenReason, NutritionAdvisorError } from "../../Nu
 interface Meaning {
   /** Whether the same call may succeed later without any change. For every Forbidden, `isTransient` returns false. */
   readonly isTemporary: boolean
-  /** The end of the message, from the comma or the period after "was rejected (status 403)". */
+  /** The end of the message, after "was rejected (status 403)": the rest of its first sentence, and what to do. */
   readonly ending: string
 }
 
@@ -34,7 +34,7 @@ export const forbiddenReasons: Readonly<Record<ForbiddenReason, Meaning>> = {
   },
   BodyNotReplayable: {
     isTemporary: false,
-    ending: ". The token was renewed, but a streamed body can't be sent twice. Send the request again."
+    ending: ", and a streamed body can't be sent again with the new token. Send the request again."
   }
 }
 
