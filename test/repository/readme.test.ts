@@ -13,9 +13,11 @@ import { importBlock } from "../support/documents/importBlock.js"
 import { errors } from "../support/tables/errors.js"
 import { forbiddenCalls, responseOf } from "../support/tables/forbiddenCalls.js"
 
-/** With empty lines in place of its blocks, and nothing in place of code in a line. */
-const proseOf = (path: string) =>
-  read(path).replace(/^```.*\n[^]*?^```$/gm, (block) => block.replace(/.+/g, "")).replace(/`[^`\n]*`/g, "")
+/** With empty lines in place of its blocks. */
+const withoutBlocks = (path: string) => read(path).replace(/^```.*\n[^]*?^```$/gm, (block) => block.replace(/.+/g, ""))
+
+/** With nothing in place of code, either. */
+const proseOf = (path: string) => withoutBlocks(path).replace(/`[^`\n]*`/g, "")
 
 const slug = (heading: string) =>
   heading.replace(/\]\([^)]*\)/g, "").toLowerCase().replace(/[^\p{L}\p{N}_\- ]/gu, "").replaceAll(" ", "-")
@@ -45,6 +47,12 @@ it.each(pages)("documents: each link in %s leads to an existing file or heading"
     return complaint && `${page}:${prose.slice(0, index).split("\n").length} ${target}: ${complaint}`
   })
   expect(complaints.filter(Boolean)).toEqual([])
+})
+
+/** docs/SERVICE.md is the specification of the service, which others wrote. */
+it.each(pages.filter((page) => page !== "docs/SERVICE.md"))("documents: lines of prose are wrapped in %s", (page) => {
+  const lines = withoutBlocks(page).split("\n").filter((line) => !line.trimStart().startsWith("|"))
+  expect(lines.filter((line) => line.length > 140)).toEqual([])
 })
 
 it.each(programsOf("README.md").filter(({ code }) => !code.includes("vitest")))(
