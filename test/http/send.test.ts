@@ -88,9 +88,16 @@ describe("HTTP response", () => {
   )
 
   test("no timer is left after a response", function*() {
-    const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
+    const added: Array<Timeouts.Timed> = []
+    const { add } = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
+    const timeouts: Timeouts.Timeouts = {
+      add: (timed) => {
+        added.push(timed)
+        add(timed)
+      }
+    }
     yield* Send.interruptible(Send.make(responding(() => new Response()), limits, timeouts), "search")(request)
-    expect(timeouts.expireDue()).toBe(Number.POSITIVE_INFINITY)
+    expect(added.map((timed) => timed.after === timed)).toEqual([true])
   })
 })
 

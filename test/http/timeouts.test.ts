@@ -20,38 +20,34 @@ class Noted extends Timeouts.Timed {
 }
 
 describe("timeouts", () => {
-  it.prop(
-    "pending requests time out in order, even if others are removed",
-    [FastCheck.array(FastCheck.boolean(), { minLength: 1, maxLength: 30 })],
-    ([leaves]) => {
-      let now = 0
-      const seen: Array<number> = []
-      const timeouts = new Timeouts.Timeouts(100, () => now, () => {})
-      const all = leaves.map((_, index) => new Noted(index, seen))
-      for (const one of all) {
-        timeouts.add(one)
-        now += 1
-      }
-      all.filter((_, index) => leaves[index]).forEach((one) => timeouts.remove(one))
-      now = 1_000
-      expect(timeouts.expireDue()).toBe(Number.POSITIVE_INFINITY)
-      expect(seen).toEqual(leaves.flatMap((left, index) => left ? [] : [index]))
-    }
+  it.scoped.prop(
+    "pending requests time out in order, even if others have left",
+    [FastCheck.array(FastCheck.boolean(), { minLength: 1, maxLength: 20 })],
+    ([leaves]) =>
+      Effect.gen(function*() {
+        const seen: Array<number> = []
+        const timeouts = yield* make
+        const all = leaves.map((_, index) => new Noted(index, seen))
+        for (const one of all) {
+          timeouts.add(one)
+          yield* Time.pass("1 second")
+        }
+        all.filter((_, index) => leaves[index]).forEach((one) => one.leave())
+        yield* Time.pass("1 minute")
+        expect(seen).toEqual(leaves.flatMap((left, index) => left ? [] : [index]))
+      })
   )
 
-  test("a timeout that has fired does not affect the others, even if it is removed afterward", function*() {
-    let now = 0
+  test("a timeout that has fired does not affect the others, even if it leaves afterward", function*() {
     const seen: Array<number> = []
-    const timeouts = new Timeouts.Timeouts(100, () => now, () => {})
+    const timeouts = yield* make
     const [first, second] = [new Noted(1, seen), new Noted(2, seen)]
     timeouts.add(first)
-    now = 50
+    yield* Time.pass("20 seconds")
     timeouts.add(second)
-    now = 100
-    timeouts.expireDue()
-    timeouts.remove(first)
-    now = 150
-    timeouts.expireDue()
+    yield* Time.pass("10 seconds")
+    first.leave()
+    yield* Time.pass("20 seconds")
     expect(seen).toEqual([1, 2])
   })
 

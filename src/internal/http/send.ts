@@ -153,7 +153,7 @@ class PendingRequest extends Timed implements Receiver {
   private settle(outcome: Outcome) {
     const { resume } = this
     this.resume = this.abort = undefined
-    this.timeouts?.remove(this)
+    this.leave()
     resume?.(outcome)
   }
 }
