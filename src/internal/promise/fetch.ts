@@ -9,9 +9,9 @@ import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
 import { type Chunks, chunksOf } from "../http/chunks.js"
 import { statusesWithoutBody } from "../http/dispatch.js"
+import { isDropped } from "../http/header.js"
 import { setCookiesOf, statusTextOf, urlOf } from "../http/platform/nativeResponse.js"
 import * as Upload from "../http/upload.js"
-import { isDropped } from "../request/searchOptions.js"
 
 const notSent = (detail: string) => new BadRequest({ operation: "request", detail })
 

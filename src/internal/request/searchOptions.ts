@@ -6,18 +6,16 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
+import { presentHeaders } from "../http/header.js"
 import type * as Url from "../http/url.js"
 import { hasMethod } from "../runtime/hasMethod.js"
 
-/** An option that may be Redacted is a secret. Its normal form is a Redacted. */
-type NormalForm<Option> = [Extract<Option, Redacted.Redacted>] extends [never] ? Option : Redacted.Redacted | undefined
-
-type NormalForms = { readonly [Name in keyof SearchOptions]-?: NormalForm<SearchOptions[Name]> }
-
-/** Every option of a search in one form, however the caller wrote it. */
-export interface NormalizedOptions extends NormalForms {
-  readonly urlParams: Url.Pairs
-  readonly headers: Headers.Headers | undefined
+/** Every option of a search in one form, however the caller wrote it. An option that may be Redacted is a secret, and always Redacted. */
+export type NormalizedOptions = {
+  readonly [Name in keyof SearchOptions]-?: Name extends "urlParams" ? Url.Pairs
+    : Name extends "headers" ? Headers.Headers | undefined
+    : Redacted.Redacted extends SearchOptions[Name] ? Redacted.Redacted | undefined
+    : SearchOptions[Name]
 }
 
 type Param = UrlParams.CoercibleRecord[string]
@@ -29,12 +27,19 @@ type Param = UrlParams.CoercibleRecord[string]
 const plainParam = <A extends Param>(value: A): NonNullable<A> | undefined =>
   (hasMethod(value, "toJSON") ? value.toJSON() as A : value) ?? undefined
 
-/** Normalizes a parameter, including the values inside arrays and records. */
-const normalizedParam = (given: Param): Param => {
+/** Copies a record. A copy of the platform's Headers still hides its secrets, because it keeps its prototype. */
+const copyRecord = <A>(record: { readonly [name: string]: A }, copyValue: (value: A) => A): typeof record =>
+  Object.setPrototypeOf(Record.map({ ...record }, copyValue), Object.getPrototypeOf(record))
+
+/**
+ * Copies a parameter with its arrays and records, and makes their values plain. An iterable of entries is passed as it is, because an array
+ * of them would be a list of values.
+ */
+const copyParam = (given: Param): Param => {
   const value = plainParam(given)
   if (typeof value !== "object") return value
   if (Array.isArray(value)) return value.map(plainParam)
-  return Symbol.iterator in value ? value : Record.map(value, normalizedParam)
+  return Symbol.iterator in value ? value : copyRecord(value, copyParam)
 }
 
 const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string, UrlParams.Coercible]> =>
@@ -42,32 +47,13 @@ const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string,
 
 const paramsOf = (input: UrlParams.Input): Url.Pairs =>
   Array.from<readonly [string, Param]>(isIterable(input) ? input : Object.entries(input))
-    .flatMap(([name, value]) => UrlParams.fromInput({ [name]: normalizedParam(value) }))
-
-/** Checks for a header that is left out: null, undefined, or a pseudo-header of HTTP/2, such as `:path`. */
-export const isDropped = ([name, value]: readonly [name: string, value: unknown]): boolean =>
-  name.startsWith(":") || !Predicate.isNotNullable(value)
-
-export const presentHeaders = (headers: Headers.Headers): Headers.Headers =>
-  Headers.remove(headers, Object.entries(headers).filter(isDropped).map(([name]) => name))
+    .flatMap(([name, value]) => UrlParams.fromInput({ [name]: copyParam(value) }))
 
 const normalized = (options: SearchOptions): NormalizedOptions => ({
   ...options,
   urlParams: paramsOf(options.urlParams ?? []),
   headers: options.headers ? presentHeaders(Headers.fromInput(options.headers)) : undefined
 })
-
-/** Copies a record. A copy of the platform's Headers still hides its secrets, because it keeps its prototype. */
-const copyRecord = <A>(record: { readonly [name: string]: A }, copyValue: (value: A) => A): typeof record =>
-  Object.setPrototypeOf(Record.map({ ...record }, copyValue), Object.getPrototypeOf(record))
-
-/** Copies arrays and records. An iterable of entries is passed as it is, because an array of them would be a list of values. */
-const copyParam = (given: Param): Param => {
-  const value = plainParam(given)
-  if (typeof value !== "object") return value
-  if (Array.isArray(value)) return value.map(plainParam)
-  return Symbol.iterator in value ? value : copyRecord(value, copyParam)
-}
 
 const copyHeader = (value: string | ReadonlyArray<string> | undefined) => Array.isArray(value) ? [...value] : value
 
