@@ -77,7 +77,7 @@ export interface Reply {
 export type SimulatedResponse = Reply | "hang" | "drop" | "cut-short"
 
 /**
- * A request that the simulator received. The license key of a token call is shown as `{key}`.
+ * A request that the simulator received. The license key of an exchange is shown as `{key}`.
  *
  * @since 1.0.0
  * @category models

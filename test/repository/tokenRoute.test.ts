@@ -57,7 +57,7 @@ describe.each(namedTokenRoutes)("token route $name", (route) => {
   it.each([
     ["SECURITY.md", "under Destination", /sent only in the ([^.|]+) of the token exchange/],
     ["SECURITY.md", "in its table", /\| license key \| ([^|]+) of the token exchange \|/],
-    ["docs/telemetry.md", "about agents", /The ([^.|]+) of a token call contains the license key/]
+    ["docs/telemetry.md", "about agents", /The ([^.|]+) of a token exchange contains the license key/]
   ])("%s says %s in which part of its exchange the license key is", (page, _, sentence) => {
     const [, parts] = sentence.exec(read(page).replaceAll("\n", " ")) ?? []
     expect(wordsOf(parts)).toEqual(expect.arrayContaining(wordsForPlace(route)))
@@ -72,7 +72,7 @@ const codeOf = (agent: string): ReadonlyArray<string> => {
 
 /** Evaluates code of docs/telemetry.md, with the function that it defines. */
 const evaluate = (code: string, globals: object = {}): unknown => {
-  const [definition] = /^const isTokenCall = .+$/m.exec(read("docs/telemetry.md")) ?? []
+  const [definition] = /^const isTokenExchange = .+$/m.exec(read("docs/telemetry.md")) ?? []
   return runInNewContext(`${definition};${code}`, { ...globals })
 }
 
