@@ -108,6 +108,10 @@ const withCode = (code: string) => new TypeError("secret", { cause: Object.assig
 
 const undiciTimeout = "UND_ERR_HEADERS_TIMEOUT"
 
+/** The codes of a request over HTTP/2 that the service resets, and of a connection that it ends with an error. */
+const http2Reset = "ERR_HTTP2_STREAM_ERROR"
+const http2Error = "ERR_HTTP2_SESSION_ERROR"
+
 /** What fetch throws when an AbortSignal.timeout elapses. Its code is a number. */
 const timeoutError = () => new DOMException("secret", "TimeoutError")
 
@@ -126,6 +130,9 @@ describe("HTTP request without a response", () => {
     ["a timeout of undici", failing(withCode(undiciTimeout)), { reason: "Timeout", code: undiciTimeout }],
     ["a timeout of a custom fetch", failing(timeoutError()), { reason: "Timeout", code: "ETIMEDOUT" }],
     ["a reset connection", failing(withCode("ECONNRESET")), { reason: "Aborted", code: "ECONNRESET" }],
+    ["a reset stream", failing(withCode(http2Reset)), { reason: "Aborted", code: http2Reset }],
+    ["a canceled stream", failing(withCode("UND_ERR_INFO")), { reason: "Aborted", code: "UND_ERR_INFO" }],
+    ["a GOAWAY", failing(withCode(http2Error)), { reason: "Aborted", code: http2Error }],
     ["a TLS alert", failing(withCode(handshakeFailure)), { reason: "Connection", code: handshakeFailure }],
     ["a code of 80 characters", failing(withCode("E".repeat(80))), { reason: "Connection", code: "E".repeat(80) }],
     ["a code of 81 characters", failing(withCode("E".repeat(81))), { reason: "Connection" }],
@@ -154,7 +161,7 @@ describe("HTTP request without a response", () => {
     }
   )
 
-  test.each(["HPE_INVALID", "UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"])(
+  test.each(["HPE_INVALID", "ERR_HTTP2_ERROR", "UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"])(
     "the code %s is reported as a response that is not valid HTTP",
     function*(code) {
       const { message } = yield* Effect.flip(send(failing(withCode(code))))

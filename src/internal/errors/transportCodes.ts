@@ -79,11 +79,13 @@ export const decompressionCode = /^(Z_DATA_ERROR|ERR__ERROR_\w+|ZSTD_error_\w+|(
 
 /** Whether the response was not valid HTTP, its headers were too large, or its body can't be decompressed. */
 export const isBroken = (code = ""): boolean =>
-  /^HPE_|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/.test(code) || decompressionCode.test(code)
+  /^HPE_|^ERR_HTTP2_ERROR$|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/.test(code) || decompressionCode.test(code)
+
+/** The connection was closed, or the service reset the request over HTTP/2: undici reports some of these resets as UND_ERR_INFO. */
+const cutOff = /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$|HTTP2_(STREAM|SESSION)_ERROR|^UND_ERR_INFO$/
 
 /** Returns the reason of a failure. `hasHead` tells whether the head of the response was received. */
 export const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] => {
   if (/TIMEOUT|TIMEDOUT/.test(code)) return "Timeout"
-  const isCutOff = hasHead || /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$/.test(code)
-  return isCutOff ? "Aborted" : "Connection"
+  return hasHead || cutOff.test(code) ? "Aborted" : "Connection"
 }
