@@ -1,5 +1,6 @@
 /** Responses arrive unchanged, whichever HttpClient is used and whatever that client does by itself. */
-import { FetchHttpClient, HttpBody, HttpClientRequest } from "@effect/platform"
+import { gzipSync } from "node:zlib"
+import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Agent, type Dispatcher } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Stream } from "effect"
@@ -77,5 +78,23 @@ describe.each([...clients, ...wrapped])("request body over $name", ({ layer }) =
     )
     expect(Exit.isFailure(exit) && Cause.isInterrupted(exit.cause)).toBe(false)
     expect(Exit.isFailure(exit) && Cause.failureOption(exit.cause)).toMatchObject({ _tag: "Some", value })
+  })
+
+  testLive.each(["DELETE", "OPTIONS"] as const)("the service receives the body of %s", function*(method) {
+    const { httpClient, requests } = yield* calling(layer)
+    yield* httpClient.execute(HttpClientRequest.setBody(HttpClientRequest.make(method)("/v2/x"), HttpBody.raw("oats")))
+    expect(requests.at(-1)).toMatchObject({ method, body: "oats" })
+  })
+
+  testLive("a wrapper of the client can replace the body of a POST", function*() {
+    const gzip = ({ body }: HttpClientRequest.HttpClientRequest) =>
+      gzipSync(body._tag === "Raw" ? body.body as Uint8Array : "")
+    const compressing = HttpClient.mapRequest((request) =>
+      request.body._tag === "Empty" ? request : HttpClientRequest.setBody(request, HttpBody.raw(gzip(request)))
+    )
+    const wrapper = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, compressing))
+    const { httpClient, requests } = yield* calling(Layer.provide(wrapper, layer))
+    yield* httpClient.post("/v2/x", { body: HttpBody.raw("oats".repeat(100)) })
+    expect(requests.at(-1)?.headers["content-length"]).toBe(String(gzipSync("oats".repeat(100)).length))
   })
 })

@@ -104,7 +104,7 @@ export const sendable = <E>(
   body: HttpBody.HttpBody,
   wrap: (reading: Effect.Effect<Upload, unknown>) => Effect.Effect<Upload, E>
 ): Effect.Effect<Sendable, E> => {
-  if (body._tag !== "FormData" && (body._tag !== "Raw" || typeof body.body === "string")) return Effect.succeed(body)
+  if (body._tag !== "FormData" && body._tag !== "Raw") return Effect.succeed(body)
   const content = body._tag === "FormData" ? body.formData : body.body
   const toRaw = ({ bytes, contentType: usual }: Upload) =>
     HttpBody.raw(bytes, { contentType: body.contentType ?? usual })

@@ -15,8 +15,7 @@ import type { RequestContext } from "./runner.js"
 import * as SendGate from "./sendGate.js"
 
 const isReplayable = (body: HttpBody.HttpBody): boolean =>
-  body._tag !== "Stream" &&
-  (body._tag !== "Raw" || typeof body.body === "string" || ArrayBuffer.isView(body.body))
+  body._tag !== "Stream" && (body._tag !== "Raw" || ArrayBuffer.isView(body.body))
 
 /** Whether the status shows that the service has accepted the token. */
 const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && status < 500 && status !== 429)

@@ -14,7 +14,7 @@ const withoutRedirects = { maxRedirections: 0 }
 /** Restores the Agent's timeouts. On each request, the platform's client sets an hour for the headers, and no timeout for the body. */
 const timeoutsOfDispatcher = { headersTimeout: null, bodyTimeout: null }
 
-const contentOf = (body: BufferedRequest["body"]) => body._tag === "Empty" ? null : body.body as Uint8Array | string
+const contentOf = (body: BufferedRequest["body"]) => body._tag === "Empty" ? null : body.body as Uint8Array
 
 /** A copy, because interceptors may change the headers. They override the content type of the body. */
 const headersOf = ({ body, headers }: BufferedRequest) =>

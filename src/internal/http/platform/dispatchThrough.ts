@@ -40,9 +40,19 @@ const watched = (body: HttpBody.HttpBody, onFailure: () => void) => {
   return HttpBody.stream(stream, body.contentType, body.contentLength)
 }
 
+/** For these methods, node:http doesn't say by itself where a body ends, so the service would take the body for another request. */
+const methodsWithoutFraming: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "OPTIONS"])
+
+/** Adds the length only if it is needed: a wrapper that replaces the body, for example by a compressed one, would have to correct it. */
+const withLength = (body: HttpBody.HttpBody, method: string) =>
+  body._tag === "Raw" && ArrayBuffer.isView(body.body) && methodsWithoutFraming.has(method)
+    ? HttpBody.raw(body.body, { contentType: body.contentType, contentLength: body.body.byteLength })
+    : body
+
 const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailure: () => void) => {
   const request = HttpClientRequest.make(method)(origin + path)
-  const withBody = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, watched(body, onBodyFailure))
+  const sent = withLength(watched(body, onBodyFailure), method)
+  const withBody = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, sent)
   return HttpClientRequest.setHeaders(withBody, headers)
 }
 
