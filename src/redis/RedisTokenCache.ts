@@ -37,6 +37,17 @@ export interface Options {
 }
 
 /**
+ * The part of your own ioredis client that the cache uses. `Redis` and `Cluster` of ioredis 5 and 6 have it.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface Client {
+  /** Sends a command with its arguments, and returns the reply. */
+  readonly call: (command: string, ...args: Array<string | number>) => Promise<unknown>
+}
+
+/**
  * Checks the URL before ioredis does, because the error of ioredis would contain the password. If the URL has a fragment, the password
  * contains a `#` that isn't encoded.
  */
@@ -111,7 +122,7 @@ export const declarations = {
  * @category layers
  */
 export const layerFromClient = (
-  client: Connection.Client,
+  client: Client,
   options: Pick<Options, "prefix"> = {}
 ): Layer.Layer<SharedTokenCache, ConfigurationError> =>
   Layer.effect(

@@ -95,6 +95,24 @@ const ownBytes = async (contents: string) => {
     .reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0)
 }
 
+/** Writes the declarations of `user.ts`. Returns what the compiler reports. */
+const compile = async (options: object): Promise<string> => {
+  const compilerOptions = {
+    target: "ES2022",
+    lib: ["ES2023", "DOM", "DOM.Iterable", "ESNext.Disposable"],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    declaration: true,
+    emitDeclarationOnly: true,
+    types: [],
+    ...options
+  }
+  await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["user.ts"] }))
+  return run(project, process.execPath, "node_modules/typescript/bin/tsc").catch(({ stdout }) => stdout)
+}
+
+const declarations = () => readFile(join(project, "user.d.ts"), "utf8")
+
 describe("the package", () => {
   it("it contains the docs but no tests, and its only dependency is a package of types", () => {
     for (const path of ["README.md", "LICENSE", "CHANGELOG.md", "docs/errors.md"]) expect(files).toContain(path)
@@ -156,31 +174,10 @@ describe("the package", () => {
       export const searchAsOf = ({ searchAs }: Client) => ({ searchAs })
       export const searchOf = ({ search, searchAs }: NutritionAdvisor.Service) => ({ search, searchAs })\n`
     )
-    await writeFile(
-      join(project, "tsconfig.json"),
-      JSON.stringify({
-        compilerOptions: {
-          target: "ES2022",
-          lib: ["ES2023", "DOM", "DOM.Iterable", "ESNext.Disposable"],
-          module,
-          moduleResolution: resolution,
-          strict: true,
-          exactOptionalPropertyTypes: true,
-          skipLibCheck: false,
-          declaration: true,
-          emitDeclarationOnly: true,
-          types: []
-        },
-        files: ["user.ts"]
-      })
-    )
-    const complaints = await run(project, process.execPath, "node_modules/typescript/bin/tsc").catch(({ stdout }) =>
-      stdout
-    )
-    expect(complaints).toBe("")
-    const declarations = await readFile(join(project, "user.d.ts"), "utf8")
-    expect(declarations).toContain("NutritionAdvisor.AnySchema")
-    expect(declarations).not.toContain("/internal/")
+    expect(await compile({ module, moduleResolution: resolution, skipLibCheck: false })).toBe("")
+    const declared = await declarations()
+    expect(declared).toContain("NutritionAdvisor.AnySchema")
+    expect(declared).not.toContain("/internal/")
   }, 120_000)
 
   it("it adds less than 1 kB to a bundled program that uses only AccessToken", async () => {
@@ -199,9 +196,34 @@ describe("the package", () => {
     )
   })
 
-  it("/undici, /redis and /ai load if their optional peers are installed", async () => {
-    await install(optional.filter((name) => name in manifest.devDependencies))
-    const program = full.map((name) => `import * as entry from "${name}"; console.log(Object.keys(entry).length > 0)`)
-    for (const text of program) expect((await node(project, text)).trim()).toBe("true")
-  }, 180_000)
+  describe("with its optional peers", () => {
+    beforeAll(() => install(optional.filter((name) => name in manifest.devDependencies)), 180_000)
+
+    it("/undici, /redis and /ai load", async () => {
+      const program = full.map((name) => `import * as entry from "${name}"; console.log(Object.keys(entry).length > 0)`)
+      for (const text of program) expect((await node(project, text)).trim()).toBe("true")
+    })
+
+    it("the declarations of a program that passes its functions on don't name internal modules", async () => {
+      const spread = lean.map((name, index) =>
+        `import * as entry${index} from "${name}"\nexport const all${index} = { ...entry${index} }\n`
+      )
+      await writeFile(
+        join(project, "user.ts"),
+        `${spread.join("")}
+        import { NutritionAdvisorMcp, NutritionAdvisorTools } from "${manifest.name}/ai"
+        import { RedisTokenCache } from "${manifest.name}/redis"
+        import { NutritionAdvisorTest, Simulator } from "${manifest.name}/testing"
+        import { UndiciClient } from "${manifest.name}/undici"
+        export const mcp = { ...NutritionAdvisorMcp }
+        export const tools = { ...NutritionAdvisorTools }
+        export const redis = { ...RedisTokenCache }
+        export const double = { ...NutritionAdvisorTest }
+        export const simulator = { ...Simulator }
+        export const undici = { ...UndiciClient }\n`
+      )
+      expect(await compile({ moduleResolution: "NodeNext", module: "NodeNext", skipLibCheck: true })).toBe("")
+      expect((await declarations()).match(/"[^"]*\/internal\/[^"]*"/g)).toBeNull()
+    }, 120_000)
+  })
 })

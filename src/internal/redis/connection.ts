@@ -2,13 +2,9 @@ import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
 import type * as Scope from "effect/Scope"
 import type { Redis } from "ioredis"
+import type { Client } from "../../redis/RedisTokenCache.js"
 import { SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { outsideOfCalls } from "../runtime/asyncContext.js"
-
-/** The part of an ioredis client that the cache uses. `Redis` and `Cluster` of ioredis 5 and 6 have it. */
-export interface Client {
-  readonly call: (command: string, ...args: Array<string | number>) => Promise<unknown>
-}
 
 /** A client and the last error of its connection. ioredis emits it as an event, but not with the commands that fail because of it. */
 export interface Connection {
