@@ -39,6 +39,14 @@ export interface RefreshPolicy {
   readonly coolDown: Duration.DurationInput
 }
 
+/**
+ * The refresh options. A field that is missing or undefined has its default.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type Options = { readonly [Field in keyof RefreshPolicy]?: RefreshPolicy[Field] | undefined }
+
 /** @internal */
 export const declarations = {
   background: { default: true, parse: Either.right<boolean> },
@@ -48,7 +56,7 @@ export const declarations = {
   backoffStart: { default: "1 second", parse: parseMillis },
   backoffCap: { default: "1 minute", parse: parseMillis },
   coolDown: { default: "15 seconds", parse: parseMillis }
-} satisfies Declarations<Partial<RefreshPolicy>>
+} satisfies Declarations<Options>
 
 /**
  * The default policy. Its durations are strings with a unit.
@@ -75,7 +83,7 @@ export type CheckedPolicy = {
  * @since 1.0.0
  * @category constructors
  */
-export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<CheckedPolicy, ConfigurationError> =>
+export const make = (policy: Options = {}): Either.Either<CheckedPolicy, ConfigurationError> =>
   Either.gen(function*() {
     const checked = yield* parse(declarations, policy, "refresh.")
     const { backoffCap, backoffStart, margin, window } = checked

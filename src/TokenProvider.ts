@@ -116,7 +116,7 @@ export interface Options {
  * @category constructors
  */
 export const make = (
-  policy?: Partial<RefreshPolicy.RefreshPolicy>,
+  policy?: RefreshPolicy.Options,
   options: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
@@ -143,7 +143,7 @@ export const make = (
  * @category layers
  */
 export const layer = (
-  policy?: Partial<RefreshPolicy.RefreshPolicy>,
+  policy?: RefreshPolicy.Options,
   options?: Options
 ): Layer.Layer<TokenProvider, ConfigurationError, TokenIssuer | TokenStore> =>
   Layer.scoped(TokenProvider, make(policy, options))

@@ -18,6 +18,11 @@ describe("RefreshPolicy.make", () => {
     })
   })
 
+  it("undefined fields get their defaults, also in programs with exactOptionalPropertyTypes", () => {
+    const fromEnvironment: string | undefined = undefined
+    expect(policyOf({ background: undefined, window: fromEnvironment, attempts: undefined })).toEqual(policyOf())
+  })
+
   it("RefreshPolicy.defaults has every field, so it is the policy of a client without options", () => {
     expect(policyOf(RefreshPolicy.defaults)).toEqual(policyOf())
     expect(Object.keys(RefreshPolicy.defaults)).toEqual(Object.keys(policyOf()))

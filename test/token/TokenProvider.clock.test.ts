@@ -10,7 +10,7 @@ import * as Time from "../support/doubles/Time.js"
 const hour = 3_600_000
 
 /** A provider whose clocks can be moved without firing a timer. */
-const skewed = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
+const skewed = (policy?: RefreshPolicy.Options) =>
   Effect.gen(function*() {
     yield* Time.set(100 * hour)
     const clock = ManualClock.over(yield* Effect.clock)

@@ -43,7 +43,7 @@ interface CommonOptions {
 
 export interface ProviderOptions {
   /** The refresh options. Every field has a default. TokenIssuer uses only `attempts`, and SharedTokenIssuer only `margin`. */
-  readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
+  readonly refresh?: RefreshPolicy.Options | undefined
   /** The timeout of one token exchange, including its retries. A number means milliseconds. 10 seconds by default. */
   readonly tokenTimeout?: Duration.DurationInput | undefined
 }

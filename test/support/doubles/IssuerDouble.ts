@@ -87,7 +87,7 @@ export const layer: Layer.Layer<IssuerDouble | TokenIssuer.TokenIssuer> = Layer.
 )
 
 /** The real provider and the real store over the double. */
-export const layerProvider = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
+export const layerProvider = (policy?: RefreshPolicy.Options) =>
   TokenProvider.layer(policy).pipe(Layer.provideMerge(Layer.merge(layer, TokenStore.layer)), Layer.orDie)
 
 /** The same, without refreshes in the background. */
