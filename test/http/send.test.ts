@@ -169,6 +169,11 @@ describe("HTTP request without a response", () => {
     }
   )
 
+  test("the message of UND_ERR_INVALID_ARG mentions the undici version of a dispatcher", function*() {
+    const { message } = yield* Effect.flip(send(failing(withCode("UND_ERR_INVALID_ARG"))))
+    expect(message).toContain("the undici version of any dispatcher")
+  })
+
   test.each([
     "Z_DATA_ERROR",
     "ERR__ERROR_FORMAT_PADDING_2",

@@ -22,7 +22,8 @@ const transient: Table = [
 
 const noCommonTls = "Compare the TLS versions, ciphers and certificates of client and service."
 
-const refusedByClient = "The HTTP client rejected the request: check baseUrl, the headers and any HttpClient wrappers."
+const refusedByClient =
+  "The HTTP client rejected the request: check baseUrl, the headers, any HttpClient wrappers and the undici version of any dispatcher."
 
 /** The same request fails until someone changes something. */
 const permanent: Table = [
