@@ -180,6 +180,7 @@ describe("guards of errors", () => {
     "ERR_FETCH_RESPONSE",
     "ERR_ACCESS_DENIED",
     "UND_ERR_DESTROYED",
+    "UND_ERR_PRX_TLS",
     "ERR_INVALID_URL"
   ])("isTransient: a TransportError with %s is permanent, and its message has its own advice", (code) => {
     expect(isTransient(withCode(code))).toBe(false)
@@ -191,6 +192,7 @@ describe("guards of errors", () => {
     "ENOTFOUND",
     "EAI_AGAIN",
     "UND_ERR_ABORTED",
+    "UND_ERR_PRX_CONN",
     "ETIMEDOUT",
     "EPROTO"
   ])("isTransient: a TransportError with %s is transient, and its message has its own advice", (code) => {

@@ -15,7 +15,7 @@ const transient: Table = [
     "Check the host name in the base URL and your DNS settings. If you have a proxy, check that the client uses it."
   ],
   [/^EAI_AGAIN$/, "Check your DNS settings."],
-  [/^UND_ERR_ABORTED$|PROXY_TUNNEL/, "Check that your proxy lets the client through."],
+  [/^UND_ERR_(ABORTED|PRX_CONN)$|PROXY_TUNNEL/, "Check that your proxy lets the client through."],
   [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, firewalls, proxies and any timeout in your own fetch."],
   [/^EPROTO$/, "Check the base URL: its port may use plain http or another TLS version."]
 ]
@@ -33,8 +33,8 @@ const permanent: Table = [
   ],
   [/SELF_SIGNED|^UNABLE_TO_/, "Check the base URL, or make Node trust the certificate with NODE_EXTRA_CA_CERTS."],
   [
-    /ALTNAME|^HOSTNAME_MISMATCH$/,
-    "Check the host name in the base URL: the certificate is for a different host."
+    /ALTNAME|PRX_TLS$|^HOSTNAME_MISMATCH$/,
+    "Check the host name in the base URL or of your proxy: the certificate is for a different host."
   ],
   [
     /^CERT_|^INVALID_(CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$|^ERROR_IN_CERT_/,
