@@ -1,4 +1,4 @@
-/** The size of the package in a bundled program. */
+/** The package in a bundled program. */
 import { expect, it } from "@effect/vitest"
 import { build } from "esbuild"
 import { repository } from "../support/documents/blocks.js"
@@ -20,4 +20,20 @@ it("bundle: the client adds at most 50 kB to a program", async () => {
     .reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0)
   expect(bytes).toBeGreaterThan(10_000)
   expect(bytes).toBeLessThan(50_000)
+})
+
+it("bundle: an error keeps its name, tag and message in a minified program", async () => {
+  const { outputFiles: [{ text } = { text: "" }] } = await build({
+    bundle: true,
+    format: "esm",
+    minify: true,
+    platform: "node",
+    stdin: { contents: "export { ServerError } from \"./src/NutritionAdvisorError.ts\"", resolveDir: repository },
+    write: false
+  })
+  const { ServerError } = await import(`data:text/javascript;base64,${Buffer.from(text).toString("base64")}`)
+  const error = new ServerError({ operation: "search", status: 503 })
+  expect(ServerError.name).not.toBe("ServerError")
+  expect(error).toMatchObject({ _tag: "ServerError", name: "ServerError" })
+  expect(String(error)).toBe("ServerError: The search failed with status 503. Try again later.")
 })
