@@ -1,6 +1,7 @@
 /**
  * What one more client costs, over fetch: `node --expose-gc clientCost.mjs <library> <kind> <base URL> <idle milliseconds>`. The kind is
- * `make`, `createClient`, `fiber` (a fiber that only sleeps, at the times at which a client checks its token), or `none`.
+ * `make`, `createClient`, `fiber` (a fiber that only sleeps, at the times at which a client checks its token), or `none`. The test
+ * `system/memory` reads the `bytes` of its output.
  * The last argument is how long the idle process is measured with 2,000 clients. Before that, it stays idle for 90 seconds: a minute after
  * the last search, V8 collects what the searches left behind, which takes as much CPU time as several idle minutes.
  */

@@ -13,6 +13,7 @@ const untyped = (options: object): Advisor.ClientOptions => options
 
 afterEach(() => {
   vi.unstubAllEnvs()
+  vi.unstubAllGlobals()
   vi.restoreAllMocks()
 })
 
@@ -258,4 +259,14 @@ it("createClient: if the layer of sharedTokenCache waits, checking the options i
   const waiting = Layer.scopedDiscard(Effect.onInterrupt(Effect.never, () => Effect.sync(interrupted)))
   Advisor.createClient({ ...settings, sharedTokenCache: Layer.provide(SharedTokenCache.layerMemory, waiting) })
   await vi.waitFor(() => expect(interrupted).toHaveBeenCalledOnce())
+})
+
+it("createClient: in a process without fetch, calls fail with a ConfigurationError that names httpClient", async () => {
+  vi.stubGlobal("fetch", undefined)
+  await using advisor = Advisor.createClient(settings)
+  expect(await rejection(advisor.search("oats"))).toMatchObject({
+    _tag: "ConfigurationError",
+    field: "httpClient",
+    rule: expect.stringContaining("has no fetch")
+  })
 })

@@ -6,7 +6,6 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { Effect, Schedule } from "effect"
-import { build } from "esbuild"
 import { repository } from "../support/documents/blocks.js"
 
 /** An empty folder, for the time of a scope. */
@@ -104,30 +103,3 @@ export const run = (...given: Parameters<typeof started>) => untilEnd(started(..
 
 /** Runs any other command of the operating system. */
 export const runCommand = (...given: Parameters<typeof spawned>) => untilEnd(spawned(...given))
-
-const banner =
-  "import { createRequire as requireFrom } from \"node:module\"; const require = requireFrom(import.meta.url)"
-
-/**
- * The file of a program that is bundled for the time of a scope: compiling its TypeScript would take most of the time of many short
- * processes.
- */
-export const bundle = (program: string, alias: Readonly<Record<string, string>> = {}) =>
-  Effect.gen(function*() {
-    const outfile = join(yield* folder, "program.mjs")
-    yield* Effect.promise(() =>
-      build({
-        alias,
-        banner: { js: banner },
-        bundle: true,
-        entryPoints: [program],
-        format: "esm",
-        logLevel: "silent",
-        minify: true,
-        outfile,
-        platform: "node",
-        target: "node20"
-      })
-    )
-    return outfile
-  })

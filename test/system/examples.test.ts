@@ -173,10 +173,9 @@ testLive.each<readonly [example: string, what: string, lines: ReadonlyArray<stri
 })
 
 RedisServer.describeWithRedis("examples/shared-token.ts", () => {
-  testLive.each(["ioredis", "ioredis-6"])("over %s, three processes cost one exchange", function*(ioredis) {
+  testLive("three processes cost one exchange", function*() {
     const { url } = yield* RedisServer.make()
-    const program = yield* Program.bundle("examples/shared-token.ts", { ioredis })
-    const ended = yield* Program.run(program, [], { NUTRITION_ADVISOR_REDIS_URL: Redacted.value(url) })
+    const ended = yield* run("shared-token", [], { NUTRITION_ADVISOR_REDIS_URL: Redacted.value(url) })
     expect(ended).toEqual({ code: 0, stderr: "", stdout: expect.stringContaining("3 searches, 1 exchange.") })
   })
 })

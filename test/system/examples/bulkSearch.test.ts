@@ -33,7 +33,7 @@ const arrange = Effect.gen(function*() {
   served.clear()
   const { service, settings } = yield* start({ routes: { [`GET ${searchPath}`]: count } })
   const environment = { ...settings, BULK_RATE: "100" }
-  const program = yield* Program.bundle("examples/bulk-search.ts")
+  const program = "examples/bulk-search.ts"
   const folder = yield* Program.folder
   const [input, output] = [join(folder, "terms.txt"), join(folder, "foods.jsonl")]
   const written = Effect.promise(() => readFile(output, "utf8"))
@@ -42,7 +42,7 @@ const arrange = Effect.gen(function*() {
   return {
     service,
     environment,
-    command: `node ${program} ${input} ${output}`,
+    command: `node --import tsx ${program} ${input} ${output}`,
     write: (terms: ReadonlyArray<string>) => Effect.promise(() => writeFile(input, `${terms.join("\n")}\n`)),
     append: (text: string) => Effect.promise(() => appendFile(output, text)),
     output: written,

@@ -107,6 +107,18 @@ describeWithRedis("RedisTokenCache", () => {
     expect([before, meanwhile]).toEqual([1, 2])
   })
 
+  testLive("layer works with ioredis 6", function*() {
+    const server = yield* RedisServer.make()
+    const connect = vi.spyOn(Six.Redis.prototype, "connect")
+    vi.doMock("ioredis", () => Six)
+    yield* Effect.addFinalizer(() => Effect.sync(() => [vi.doUnmock("ioredis"), connect.mockRestore()]))
+    const path = "../../../src/redis/RedisTokenCache.js?six"
+    const { layer }: typeof RedisTokenCache = yield* Effect.promise(() => import(/* @vite-ignore */ path))
+    const cache = yield* cacheOf(layer({ url: server.url }))
+    expect([yield* written(cache), yield* cache.read(name)]).toEqual([true, Option.some("one")])
+    expect(connect).toHaveBeenCalledTimes(1)
+  })
+
   testLive("an oversized entry is not read completely", function*() {
     const server = yield* RedisServer.make()
     yield* server.command("SET", `nutrition-advisor:{${name}}:token`, "A".repeat(1_000_000))
