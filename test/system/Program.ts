@@ -36,17 +36,6 @@ const environment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith("NUTRITION_ADVISOR_") && name !== "FORCE_COLOR")
 )
 
-/** Arguments of Node with which a program finds no package whose name begins so. */
-export const withoutPackage = (name: string) => {
-  const hook = "export const resolve = (specifier, context, next) => {" +
-    `if (specifier.startsWith('${name}')) throw Object.assign(new Error(), { code: 'ERR_MODULE_NOT_FOUND' });` +
-    "return next(specifier, context) }"
-  const registration = `import { register } from "node:module"; register("data:text/javascript,${
-    encodeURIComponent(hook)
-  }")`
-  return ["--import", `data:text/javascript,${encodeURIComponent(registration)}`]
-}
-
 /** A command of the operating system that is killed at the end of the scope. Its standard input stays open. */
 export const spawned = (command: string, args: ReadonlyArray<string>, env: Settings = {}) =>
   Effect.acquireRelease(

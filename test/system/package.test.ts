@@ -154,6 +154,35 @@ describe("the package", () => {
     expect(loaded).toBe("")
   })
 
+  const undiciSearch = `import { createClient } from "${manifest.name}/promise"
+    import { UndiciClient } from "${manifest.name}/undici"
+    const settings = { baseUrl: "https://nutrition.example", licenseKey: "key" }
+    await createClient({ ...settings, httpClient: UndiciClient.layer() }).search("oats")`
+
+  it.each<readonly [string, ReadonlyArray<string>, RegExp]>([
+    [
+      "a search over UndiciClient",
+      ["--input-type=module", "--eval", undiciSearch],
+      /\nConfigurationError: .*UndiciClient: npm install @effect\/platform-node@\^0\.108\.\n/
+    ],
+    [
+      "effect-nutrition-advisor-simulator",
+      ["node_modules/.bin/effect-nutrition-advisor-simulator"],
+      /^[^\n]*npm install @effect\/platform-node@\^0\.108\n$/
+    ],
+    [
+      "effect-nutrition-advisor-mcp",
+      ["node_modules/.bin/effect-nutrition-advisor-mcp", "--simulator"],
+      /^[^\n]*npm install @modelcontextprotocol\/server@\^2\.4\n$/
+    ]
+  ])("%s fails without its optional peer, and says what to install", async (_, args, stderr) => {
+    await expect(run(project, process.execPath, ...args)).rejects.toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(stderr)
+    })
+  })
+
   it.each([
     ["NodeNext", "NodeNext"],
     ["Bundler", "ESNext"],

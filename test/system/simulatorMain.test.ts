@@ -69,24 +69,16 @@ testLive("simulator program: it survives upgrade requests whose client disconnec
   expect(yield* counters(url)).toHaveProperty("exchanges")
 })
 
-testLive.each<
-  readonly [string, RegExp, args: (usedPort: number) => ReadonlyArray<string>, node?: ReadonlyArray<string>]
->([
+testLive.each<readonly [string, RegExp, args: (usedPort: number) => ReadonlyArray<string>]>([
   [
     "the port is in use",
     /^Port \d+ of 127\.0\.0\.1 is in use\. Choose another one with --port, or a free one with --port 0\.\n$/,
     (usedPort) => ["--port", String(usedPort)]
   ],
-  ["an argument is invalid", /^--port must be a whole number from 0 to 65535\.\n$/, () => ["--port", "http"]],
-  [
-    "@effect/platform-node is missing",
-    /^[^\n]*npm install @effect\/platform-node@\^0\.108\n$/,
-    () => [],
-    Program.withoutPackage("@effect/platform-node")
-  ]
-])("simulator program: if %s, it exits with code 1 and one sentence", function*([, sentence, args, node]) {
+  ["an argument is invalid", /^--port must be a whole number from 0 to 65535\.\n$/, () => ["--port", "http"]]
+])("simulator program: if %s, it exits with code 1 and one sentence", function*([, sentence, args]) {
   const usedPort = yield* listening(createServer())
-  const ended = yield* Program.run(main, args(usedPort), {}, node)
+  const ended = yield* Program.run(main, args(usedPort))
   expect(ended).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(sentence) })
 })
 

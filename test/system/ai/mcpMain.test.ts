@@ -143,13 +143,7 @@ describe("MCP program", () => {
       [],
       { NUTRITION_ADVISOR_BASE_URL: "https://service.example" }
     ]],
-    ["an argument is unknown", /--http/, [program, ["--http"]]],
-    ["the SDK is missing", /npm install @modelcontextprotocol\/server@\^2\.4/, [
-      program,
-      ["--simulator"],
-      {},
-      Program.withoutPackage("@modelcontextprotocol/")
-    ]]
+    ["an argument is unknown", /--http/, [program, ["--http"]]]
   ])("it exits with code 1 and one sentence on standard error if %s", function*([_, words, command]) {
     const { code, stderr, stdout } = yield* Program.run(...command)
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" })

@@ -2,18 +2,7 @@ import { expect } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { vi } from "vitest"
-import { test, testLive } from "../../support/doubles/arranged.js"
-import * as Program from "../Program.js"
-
-testLive(
-  "UndiciClient: without @effect/platform-node, it fails with a ConfigurationError that says what to install",
-  function*() {
-    const without = Program.withoutPackage("@effect/platform-node")
-    const { code, stderr, stdout } = yield* Program.run("test/system/undici/missing.ts", [], {}, without)
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-    expect(stdout).toMatch(/^ConfigurationError: .*UndiciClient: npm install @effect\/platform-node@\^0\.108\.\n$/)
-  }
-)
+import { test } from "../../support/doubles/arranged.js"
 
 const madeWith = (undici: () => Record<string, unknown>) =>
   Effect.acquireUseRelease(
