@@ -5,6 +5,7 @@ import { Agent, type Dispatcher } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { vi } from "vitest"
 import { testLive } from "../support/doubles/arranged.js"
 import { advisorOver, type HttpClientLayer } from "../support/doubles/simulatedAdvisor.js"
 import { serveAdvisor } from "../support/doubles/Wire.js"
@@ -96,5 +97,15 @@ describe.each([...clients, ...wrapped])("request body over $name", ({ layer }) =
     const { httpClient, requests } = yield* calling(Layer.provide(wrapper, layer))
     yield* httpClient.post("/v2/x", { body: HttpBody.raw("oats".repeat(100)) })
     expect(requests.at(-1)?.headers["content-length"]).toBe(String(gzipSync("oats".repeat(100)).length))
+  })
+})
+
+describe.each(clients.filter(({ name }) => name !== "fetch"))("process without fetch, over $name", ({ layer }) => {
+  testLive("search and httpClient get their responses", function*() {
+    for (const name of ["fetch", "FormData", "Headers", "Request", "Response"]) vi.stubGlobal(name, undefined)
+    yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllGlobals()))
+    const { httpClient, search } = yield* calling(layer)
+    const plan = Effect.flatMap(httpClient.get("/v2/plan"), ({ json }) => json)
+    expect([yield* search("oats"), yield* plan]).toEqual([{}, {}])
   })
 })

@@ -39,7 +39,10 @@ const full = ["/undici", "/redis", "/ai"].map((path) => manifest.name + path)
 const run = async (cwd: string, command: string, ...args: ReadonlyArray<string>) =>
   (await promisify(execFile)(command, args, { cwd, maxBuffer: 64 * 1024 * 1024 })).stdout
 
-const node = (cwd: string, program: string) => run(cwd, process.execPath, "--input-type=module", "--eval", program)
+const node = (cwd: string, program: string, ...options: ReadonlyArray<string>) =>
+  run(cwd, process.execPath, ...options, "--input-type=module", "--eval", program)
+
+const withoutFetch = ["--no-experimental-fetch"].filter((option) => process.allowedNodeEnvironmentFlags.has(option))
 
 let work = ""
 let project = ""
@@ -139,7 +142,7 @@ describe("the package", () => {
     expect(JSON.parse(found)).toHaveProperty("results.0.name", expect.stringMatching(/oats/i))
   })
 
-  it("each module loads with import and require, and internal modules don't load", async () => {
+  it("each module loads with import and require, even without fetch, and internal modules don't load", async () => {
     const loaded = await node(
       project,
       `import { createRequire } from "node:module"
@@ -149,7 +152,8 @@ describe("the package", () => {
       }
       for (const path of ["internal/settings", "promise/Client", "browser", "index"]) {
         await import("${manifest.name}/" + path).then(() => console.log(path), ({ code }) => code)
-      }`
+      }`,
+      ...withoutFetch
     )
     expect(loaded).toBe("")
   })
