@@ -4,18 +4,15 @@ import { expect } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { testLive } from "../support/doubles/arranged.js"
 import { advisorOver } from "../support/doubles/simulatedAdvisor.js"
+import * as Wire from "../support/doubles/Wire.js"
 import { clients } from "../support/leaks/clients.js"
-import * as Replies from "../support/leaks/replies.js"
 
 /** A service that never responds to a search, and a layer that the test closes. The layer is built as in `acquireRelease`. */
 const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.gen(function*() {
     const left = yield* Effect.makeLatch()
-    const service = yield* Replies.serve({
-      data: (_, response, { hang }) => {
-        void once(response, "close").then(() => left.unsafeOpen())
-        hang()
-      }
+    const service = yield* Wire.serveAdvisor({
+      data: (_, response) => void once(response, "close").then(() => left.unsafeOpen())
     })
     const scope = yield* Scope.make()
     const options = { baseUrl: service.origin, tokenTimeout: "4 minutes", requestTimeout: "4 minutes" } as const
@@ -44,13 +41,12 @@ testLive.each(owners)(
   function*([, , open]) {
     const { advisor, close, isLeft, service } = yield* open
     const search = yield* Effect.fork(Effect.uninterruptible(Effect.flip(advisor.search("oats"))))
-    yield* Effect.promise(() => service.hanging)
-    const before = service.requests.length
+    yield* Wire.eventually(() => service.requests.length === 2)
     yield* close
     expect(yield* Fiber.join(search)).toMatchObject(closed)
     yield* isLeft
     expect(yield* Effect.flip(advisor.search("oats"))).toMatchObject(closed)
     yield* Effect.sleep("50 millis")
-    expect(service.requests.length).toBe(before)
+    expect(service.requests.length).toBe(2)
   }
 )

@@ -13,10 +13,10 @@ const timeoutsOf = ({ end }: Outcome) =>
     ? { tokenTimeout: "150 millis", requestTimeout: "150 millis" } as const
     : { tokenTimeout: "1 minute", requestTimeout: "1 minute" } as const
 
-/** Returns the exit, and what was seen: how the call ended, each output that contains a secret, and the requests to another origin. */
+/** Returns the exit, and what was seen: how the call ended, and each output that contains a secret. */
 export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.gen(function*() {
-    const { isInterrupted, options, program = search } = outcome
+    const { options, program = search } = outcome
     const service = yield* Replies.serve(outcome)
     const settings: NutritionAdvisor.Options = {
       baseUrl: service.origin,
@@ -32,9 +32,8 @@ export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpCli
         layer: Layer.provide(layer, client),
         program,
         printed: [outcome.end === "ConfigurationError" ? undefined : settings, layer],
-        received: () => service.requests,
-        interruptedAt: isInterrupted === true ? service.hanging : undefined
+        received: () => service.requests
       })
     )
-    return { exit, seen: { end: describeExit(exit), leaks, elsewhere: service.requestsToOther } }
+    return { exit, seen: { end: describeExit(exit), leaks } }
   })

@@ -38,12 +38,12 @@ export const json = (value: unknown): string => {
   }
 }
 
-const everything = { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity, showHidden: true }
-
-export const rendered = (value: unknown): string =>
-  [
-    json(value),
-    inspect(value, everything),
-    inspect(value, { ...everything, customInspect: false }),
-    reachableTexts(value)
-  ].join("\n")
+export const rendered = (value: unknown): string => {
+  const shown = inspect(value, {
+    depth: Infinity,
+    maxArrayLength: Infinity,
+    maxStringLength: Infinity,
+    showHidden: true
+  })
+  return [json(value), shown, reachableTexts(value)].join("\n")
+}

@@ -4,16 +4,8 @@ import { Effect } from "effect"
 import * as Wire from "../doubles/Wire.js"
 import * as Secrets from "./secrets.js"
 
-interface Call {
-  /** The number of earlier calls to the same route: the token route, or any other. */
-  readonly index: number
-  /** Another origin, which must not get a request. */
-  readonly otherOrigin: string
-  /** Tells the test that the call has arrived and gets no response. */
-  readonly hang: () => void
-}
-
-export type Reply = (request: Wire.Received, response: ServerResponse, call: Call) => void
+/** `index` is the number of earlier calls to the same route: the token route, or any other. */
+export type Reply = (request: Wire.Received, response: ServerResponse, index: number) => void
 
 const secrets = [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId]
 
@@ -44,8 +36,8 @@ const tokenFields = {
 export const tokenReplyWith = (fields: object): Reply => respond(JSON.stringify({ ...tokenFields, ...fields }))
 
 /** Sends the replies in order, and then repeats the last one. */
-export const inTurn = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]): Reply => (request, response, call) =>
-  (replies[call.index] ?? replies.at(-1) ?? replies[0])(request, response, call)
+export const inTurn = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]): Reply => (request, response, index) =>
+  (replies[index] ?? replies.at(-1) ?? replies[0])(request, response, index)
 
 /** The first exchange returns one token, and all others return another one. */
 export const tokenReply: Reply = inTurn(tokenReplyWith({}), tokenReplyWith({ access_token: Secrets.renewedToken }))
@@ -58,17 +50,14 @@ export const planReply: Reply = Wire.replying("{\"plan\":\"basic\"}", {
   "x-left": "3"
 })
 
-export const hang: Reply = (_, __, { hang }) => hang()
+export const hang: Reply = () => {}
 
 const begin = (response: ServerResponse, headers: OutgoingHttpHeaders = {}) => {
   response.writeHead(200, { ...echoHeaders, ...headers })
   response.write(`{"echo":${JSON.stringify(echo)},`)
 }
 
-export const hangInBody: Reply = (_, response, { hang }) => {
-  begin(response)
-  setTimeout(hang, 30)
-}
+export const hangInBody: Reply = (_, response) => begin(response)
 
 export const reset: Reply = (_, response) => {
   response.socket?.resetAndDestroy()
@@ -83,25 +72,14 @@ export const cutChunked: Reply = cut({})
 
 export const cutCounted: Reply = cut({ "content-length": "60000" })
 
-export const redirect = (status: number): Reply => (request, response, call) => {
-  const location = `${call.otherOrigin}${request.path}?key=${encodeURIComponent(Secrets.key)}`
-  echoing(status, { location })(request, response, call)
-}
+export const redirect: Reply = echoing(307, { location: `https://other.invalid/${encodeURIComponent(Secrets.key)}` })
 
 export const html: Reply = respond(`<html><body>${echo}</body></html>`, { "content-type": "text/html" })
 
-/** The service, and a second origin that only records its requests. */
+const counted = (reply: Reply): Wire.Handler => {
+  let index = 0
+  return (request, response) => reply(request, response, index++)
+}
+
 export const serve = ({ data = found, token = tokenReply }: { readonly data?: Reply; readonly token?: Reply } = {}) =>
-  Effect.gen(function*() {
-    const other = yield* Wire.serve(Wire.replying("{}"))
-    let hang = () => {}
-    const hanging = new Promise<void>((resolve) => {
-      hang = resolve
-    })
-    const counted = (reply: Reply): Wire.Handler => {
-      let index = 0
-      return (request, response) => reply(request, response, { index: index++, otherOrigin: other.origin, hang })
-    }
-    const service = yield* Wire.serveAdvisor({ data: counted(data), token: counted(token) })
-    return { ...service, requestsToOther: other.requests, hanging }
-  })
+  Effect.suspend(() => Wire.serveAdvisor({ data: counted(data), token: counted(token) }))

@@ -28,7 +28,6 @@ export interface ObservedProgram<E> {
   /** Other values that a program might log: options and layers. */
   readonly printed: ReadonlyArray<unknown>
   readonly received: () => ReadonlyArray<Received>
-  readonly interruptedAt?: Promise<void> | undefined
 }
 
 /** Records every line, at all levels: as a logger formats it, and what was logged, because that logger uses `toJSON`. */
@@ -100,9 +99,7 @@ export const collectOutputs = async <E>(observed: ObservedProgram<E>) => {
   const tracer = Effect.runSync(tracerTo(spans))
   const recorders = Layer.merge(layerLogger(lines), Layer.setTracer(tracer))
   const runtime = ManagedRuntime.make(Layer.provideMerge(observed.layer, recorders))
-  const abort = new AbortController()
-  void observed.interruptedAt?.then(() => abort.abort())
-  const exit = await runtime.runPromiseExit(Effect.withSpan(observed.program, "menu"), { signal: abort.signal })
+  const exit = await runtime.runPromiseExit(Effect.withSpan(observed.program, "menu"))
   const services = await runtime.runPromise(shownServices(observed.printed)).catch(String)
   await runtime.dispose()
   const sinks = {
