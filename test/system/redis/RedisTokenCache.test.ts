@@ -170,24 +170,6 @@ describeWithRedis("RedisTokenCache: failed call", () => {
     expect(yield* Effect.flip(cache.lease(name, "first", minute))).toMatchObject({ reason: "Unavailable", code })
   })
 
-  testLive("if Redis 6 rejects a script, the error has the code READONLY, and the client reconnects", function*() {
-    const wrapped =
-      "-ERR Error running script (call to f_1): @user_script:3: @user_script: 3: -READONLY You can't write"
-    let connections = 0
-    const replica = createServer((socket) => {
-      connections += 1
-      socket.on("data", (commands) => {
-        for (const [, command] of commands.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
-          socket.write(command === "eval" ? `${wrapped}\r\n` : "+OK\r\n")
-        }
-      })
-    })
-    const port = yield* listening(replica)
-    const cache = yield* cacheOf(RedisTokenCache.layer({ url: Redacted.make(`redis://127.0.0.1:${port}`) }))
-    expect(yield* Effect.flip(cache.write(name, "one", first))).toMatchObject({ code: "READONLY" })
-    yield* Effect.promise(() => vi.waitFor(() => expect(connections).toBe(2)))
-  })
-
   testLive("the connection doesn't keep the AsyncLocalStorage context of the first call", function*() {
     const port = yield* freePort
     const storage = new AsyncLocalStorage<string>()
