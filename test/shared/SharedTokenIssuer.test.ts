@@ -1,6 +1,12 @@
 import { describe, expect } from "@effect/vitest"
 import { Clock, Effect, Exit, Fiber, Layer, Option, Random, Redacted, Scope } from "effect"
-import { AccessToken, SharedTokenCache, SharedTokenIssuer, type TokenIssuer } from "effect-nutrition-advisor"
+import {
+  AccessToken,
+  RefreshPolicy,
+  SharedTokenCache,
+  SharedTokenIssuer,
+  type TokenIssuer
+} from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
 import { settle } from "../support/doubles/CacheDouble.js"
@@ -8,7 +14,6 @@ import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { logged } from "../support/doubles/logs.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { counterChanges } from "../support/doubles/metrics.js"
-import { policyOf } from "../support/doubles/policy.js"
 import * as Time from "../support/doubles/Time.js"
 
 const life = 1_000_000
@@ -155,7 +160,7 @@ describe("sharing: token in the cache", () => {
     const token = yield* settle(missing(yield* replica()))
     const now = yield* Clock.currentTimeMillis
     expect(token).toEqual(fromPeer(exchanged, { receivedAt: now, expiresAt: now + life }))
-    expect(AccessToken.stateAt(token, now, policyOf())).toBe("fresh")
+    expect(AccessToken.stateAt(token, now, yield* RefreshPolicy.make())).toBe("fresh")
   })
 })
 

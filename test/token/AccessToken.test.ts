@@ -1,10 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import { FastCheck as fc, Redacted } from "effect"
-import { AccessToken } from "effect-nutrition-advisor"
+import { Either, FastCheck as fc, Redacted } from "effect"
+import { AccessToken, RefreshPolicy } from "effect-nutrition-advisor"
 import * as IssuerDouble from "../support/doubles/IssuerDouble.js"
-import { policyOf } from "../support/doubles/policy.js"
 
-const timing = policyOf()
+const timing = Either.getOrThrow(RefreshPolicy.make())
 
 const receivedAt = 1_700_000_000_000
 
@@ -51,7 +50,7 @@ describe("AccessToken.stateAt", () => {
     "stateAt uses the window of the given policy",
     [fc.integer({ min: 1, max: 600 }), fc.integer({ min: 1_000, max: 100_000 })],
     ([seconds, life]) => {
-      const own = policyOf({ window: `${seconds} seconds`, margin: 1 })
+      const own = Either.getOrThrow(RefreshPolicy.make({ window: `${seconds} seconds`, margin: 1 }))
       const window = Math.min(seconds * 1_000, Math.round(life / 10))
       expect([window + 1, window].map((left) => AccessToken.stateAt(ofLife(life), receivedAt + life - left, own)))
         .toEqual(["fresh", "stale"])

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either } from "effect"
 import { RefreshPolicy } from "effect-nutrition-advisor"
-import { policyOf } from "../support/doubles/policy.js"
+
+const withDefaults = (policy?: RefreshPolicy.Options) => Either.getOrThrow(RefreshPolicy.make(policy))
 
 const rejected = (policy: object) => Either.flip(RefreshPolicy.make(policy))
 
 describe("RefreshPolicy.make", () => {
   it("missing fields get their defaults, in milliseconds", () => {
-    expect(policyOf()).toEqual({
+    expect(withDefaults()).toEqual({
       background: true,
       window: 300_000,
       margin: 10_000,
@@ -20,12 +21,12 @@ describe("RefreshPolicy.make", () => {
 
   it("undefined fields get their defaults, also in programs with exactOptionalPropertyTypes", () => {
     const fromEnvironment: string | undefined = undefined
-    expect(policyOf({ background: undefined, window: fromEnvironment, attempts: undefined })).toEqual(policyOf())
+    expect(withDefaults({ background: undefined, window: fromEnvironment, attempts: undefined })).toEqual(withDefaults())
   })
 
   it("RefreshPolicy.defaults has every field, so it is the policy of a client without options", () => {
-    expect(policyOf(RefreshPolicy.defaults)).toEqual(policyOf())
-    expect(Object.keys(RefreshPolicy.defaults)).toEqual(Object.keys(policyOf()))
+    expect(withDefaults(RefreshPolicy.defaults)).toEqual(withDefaults())
+    expect(Object.keys(RefreshPolicy.defaults)).toEqual(Object.keys(withDefaults()))
   })
 
   it.each<readonly [string, object, string]>([

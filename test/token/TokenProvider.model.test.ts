@@ -1,8 +1,14 @@
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, FastCheck, type Fiber, Redacted } from "effect"
-import { AccessToken, NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
-import { policyOf } from "../support/doubles/policy.js"
+import { Effect, Either, FastCheck, type Fiber, Redacted } from "effect"
+import {
+  AccessToken,
+  NutritionAdvisorError,
+  RefreshPolicy,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
 import { runs } from "../support/doubles/runs.js"
 import { seeded } from "../support/doubles/runtime.js"
 import { SteppedScheduler } from "../support/model/SteppedScheduler.js"
@@ -28,7 +34,7 @@ interface Issued {
   readonly diesAt: number
 }
 
-const timing = policyOf()
+const timing = Either.getOrThrow(RefreshPolicy.make())
 
 const exchangeMillis = 100
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Random, Schedule } from "effect"
+import { Duration, Effect, Either, Random, Schedule } from "effect"
+import { RefreshPolicy } from "effect-nutrition-advisor"
 import { backoffAfter, betweenAttempts, pauseOf, untilNextCheck } from "../../src/internal/token/delays.js"
 import { test } from "../support/doubles/arranged.js"
 import { token, unavailable } from "../support/doubles/IssuerDouble.js"
-import { policyOf } from "../support/doubles/policy.js"
+
+const policy = Either.getOrThrow(RefreshPolicy.make())
 
 describe("background refresh: checks", () => {
   it.each([
@@ -14,7 +16,7 @@ describe("background refresh: checks", () => {
     { life: 86_155_482, pause: 60_000 },
     { life: 90 * 86_400_000, pause: 60_000 }
   ])("for a lifetime of $life ms, the pause between checks is $pause ms", ({ life, pause }) => {
-    expect(pauseOf(token(1, 1_000, life), policyOf())).toBe(pause)
+    expect(pauseOf(token(1, 1_000, life), policy)).toBe(pause)
   })
 
   test("the pause between checks varies by up to 20%", function*() {
@@ -28,7 +30,7 @@ describe("background refresh: checks", () => {
 })
 
 test("delays between the attempts of an exchange: each one is twice the last one, with 20% jitter", function*() {
-  const delays = Schedule.delays(betweenAttempts(policyOf({ attempts: 4 })))
+  const delays = Schedule.delays(betweenAttempts(Either.getOrThrow(RefreshPolicy.make({ attempts: 4 }))))
   const waits = yield* Effect.withRandom(Schedule.run(delays, 0, Array(3).fill(unavailable)), Random.fixed([0]))
   expect(Array.from(waits, Duration.toMillis)).toEqual([160, 320, 640])
 })
@@ -46,6 +48,6 @@ it.each([
 ])(
   "backoff after failed exchanges: it takes $millis ms (failures: $failures, Retry-After in ms: $retryAfter)",
   ({ failures, millis, random, retryAfter }) => {
-    expect(backoffAfter(policyOf(), failures, random, retryAfter)).toBe(millis)
+    expect(backoffAfter(policy, failures, random, retryAfter)).toBe(millis)
   }
 )

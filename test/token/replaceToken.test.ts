@@ -1,10 +1,9 @@
 import { expect } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { AccessToken, TokenStore } from "effect-nutrition-advisor"
+import { AccessToken, RefreshPolicy, TokenStore } from "effect-nutrition-advisor"
 import { replaceToken } from "../../src/internal/token/replaceToken.js"
 import { test } from "../support/doubles/arranged.js"
 import { token } from "../support/doubles/IssuerDouble.js"
-import { policyOf } from "../support/doubles/policy.js"
 import * as Time from "../support/doubles/Time.js"
 
 const fromPeer = (token: AccessToken.AccessToken) => new AccessToken.AccessToken({ ...token, isFromPeer: true })
@@ -15,7 +14,7 @@ const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToke
     yield* store.put(held)
     const issuer = { issue: () => Effect.succeed(issued) }
     const request = { reason: "refresh", replacing: Option.some(held) } as const
-    return yield* replaceToken({ policy: policyOf(), issuer, store }, { request })
+    return yield* replaceToken({ policy: yield* RefreshPolicy.make(), issuer, store }, { request })
   })
 
 test("refresh metrics: a token counts as fromPeer or issued even if it is not kept", function*() {

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Exit, Option } from "effect"
-import { type AccessToken, NutritionAdvisorError, type TokenIssuer } from "effect-nutrition-advisor"
+import { Cause, Either, Exit, Option } from "effect"
+import { type AccessToken, NutritionAdvisorError, RefreshPolicy, type TokenIssuer } from "effect-nutrition-advisor"
 import * as State from "../../src/internal/token/state.js"
 import { token } from "../support/doubles/IssuerDouble.js"
-import { policyOf } from "../support/doubles/policy.js"
 
-const policy = policyOf()
+const policy = Either.getOrThrow(RefreshPolicy.make())
 
 /** A token that lives for 1,000 s: its window starts at 900 s. */
 const T1 = token(1, 0, 1_000_000)
