@@ -31,6 +31,8 @@ const doubles = Effect.all({
 
 const test = arranged(doubles, Layer.merge(Issuer.layer, Cache.layer), Cache.around)
 
+const hanging = Effect.uninterruptible(Effect.never)
+
 const missing = (issuer: TokenIssuer.Service) => issuer.issue(Issuer.missing)
 
 const valueFrom = (issuer: TokenIssuer.Service) => Effect.map(settle(missing(issuer)), Issuer.valueOf)
@@ -275,12 +277,8 @@ describe("sharing: a cache that", () => {
   const rows = Cache.operations.flatMap((operation) =>
     [
       ["fails", operation, { behavior: Cache.fails, reason: "Unavailable", longest: 0 }],
-      ["hangs", operation, { behavior: Cache.hangs, reason: "Timeout", longest: 1_000 }],
-      [
-        "hangs uninterruptibly",
-        operation,
-        { behavior: Cache.hangsUninterruptibly, reason: "Timeout", longest: 1_000 }
-      ]
+      ["hangs", operation, { behavior: () => Effect.never, reason: "Timeout", longest: 1_000 }],
+      ["hangs uninterruptibly", operation, { behavior: () => hanging, reason: "Timeout", longest: 1_000 }]
     ] as const
   )
 
@@ -360,7 +358,7 @@ describe("sharing: closing the layer", () => {
   test.each(
     [
       ["closing waits for a pending write and release", Cache.takes(300), 600, true],
-      ["closing waits for a pending write for at most cacheTimeout", Cache.hangsUninterruptibly, 1_000, false]
+      ["closing waits for a pending write for at most cacheTimeout", () => hanging, 1_000, false]
     ] as const
   )("%s", function*([, behavior, longest, isPublished], { cache }) {
     const { close } = yield* exchanging

@@ -17,10 +17,6 @@ export const operations: ReadonlyArray<Operation> = ["read", "write", "lease", "
 
 export const fails: Behavior = () => Effect.fail(unavailable)
 
-export const hangs: Behavior = () => Effect.never
-
-export const hangsUninterruptibly: Behavior = () => Effect.uninterruptible(Effect.never)
-
 /** Half of the milliseconds pass before the cache gets the call, and half before its response arrives. */
 export const takes = (millis: number): Behavior => (call) =>
   Effect.zipLeft(Effect.delay(call, millis / 2), Effect.sleep(millis / 2))

@@ -32,14 +32,6 @@ export const send = async (url: string, call: Call = {}) => {
 const eventsIn = (text: string): ReadonlyArray<Event> =>
   Array.from(text.matchAll(/^data: (.*)\n\n/gm), ([, data = ""]) => JSON.parse(data))
 
-/** A connection to the stream of events. */
-const watch = async (url: string, headers: Http.OutgoingHttpHeaders) => {
-  const response = await open(`${url}/simulator/events`, { headers })
-  let received = ""
-  response.setEncoding("utf8").on("data", (chunk) => received += chunk).on("error", () => {})
-  return { response, text: () => received, events: () => eventsIn(received) }
-}
-
 export const searchPath = "/v2/products/napi/food/search/semantic"
 
 export const tokenPath = "/v2/token-cache/unified/oauth/token"
@@ -58,11 +50,16 @@ export const start = (options: Simulator.Options = {}) =>
     const url = `http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`
     const [key = Redacted.value(Simulator.licenseKey)] = options.licenseKeys ?? []
     const sendTo = (path: string, call?: Call) => Effect.promise(() => send(url + path, call))
-    const watchIt = (headers: Http.OutgoingHttpHeaders = {}) =>
+    /** A connection to the stream of events. */
+    const watch = (headers: Http.OutgoingHttpHeaders = {}) =>
       Effect.acquireRelease(
-        Effect.promise(() => watch(url, headers)),
-        ({ response }) => Effect.sync(() => response.destroy())
-      )
+        Effect.promise(() => open(`${url}/simulator/events`, { headers })),
+        (response) => Effect.sync(() => response.destroy())
+      ).pipe(Effect.map((response) => {
+        let received = ""
+        response.setEncoding("utf8").on("data", (chunk) => received += chunk).on("error", () => {})
+        return { response, text: () => received, events: () => eventsIn(received) }
+      }))
     return {
       url,
       service: Context.get(context, Simulator.Simulator),
@@ -74,12 +71,12 @@ export const start = (options: Simulator.Options = {}) =>
         const { access_token, customer_id } = JSON.parse(response?.text ?? "{}")
         return { authorization: `Bearer ${access_token}`, "service-id": String(customer_id) }
       }),
-      watch: watchIt,
+      watch,
       server,
       /** The events that a new viewer gets. */
       eventsForNewViewer: Effect.scoped(
         Effect.gen(function*() {
-          const viewer = yield* watchIt()
+          const viewer = yield* watch()
           yield* eventually(() => viewer.text().includes("\n\n"))
           return viewer.events()
         })
