@@ -1,7 +1,7 @@
 /** Clients that share a token over one simulator and one cache, in virtual time. Each has its own clock, random numbers, and way to the cache. */
 import { setImmediate } from "node:timers/promises"
 import { HttpClient } from "@effect/platform"
-import { Cause, Context, Effect, Exit, Layer, Logger, LogLevel } from "effect"
+import { Array as Arr, Cause, Context, Effect, Exit, Layer, Logger, LogLevel } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as CacheDouble from "../support/doubles/CacheDouble.js"
@@ -20,11 +20,8 @@ export const cacheTimeout = 1_000
 
 export const exchangeMillis = 1_000
 
-/** How long a search waits for a token, as docs/sharing.md says. */
-const longestWait = lease + 2 * tokenTimeout + 3 * cacheTimeout
-
-/** Three waits: one for a token, and one after each of two rejections. */
-export const longestSearch = 3 * longestWait + 1_000
+/** Three waits as docs/sharing.md describes them: one for a token, and one after each of two rejections. */
+export const longestSearch = 3 * (lease + 2 * tokenTimeout + 3 * cacheTimeout) + 1_000
 
 interface Options {
   readonly seed: string
@@ -32,12 +29,6 @@ interface Options {
   readonly life: number
   /** How far the clock of each replica may be off, in milliseconds. */
   readonly skew?: number
-}
-
-/** A search that failed, although its replica was running. */
-interface Failure {
-  readonly startedAt: number
-  readonly end: string
 }
 
 export class SimulatedFleet {
@@ -49,7 +40,8 @@ export class SimulatedFleet {
   /** The calls of all replicas to the cache, at these milliseconds. */
   readonly cacheCalls: Array<{ readonly operation: string; readonly at: number }> = []
   readonly violations: Array<string> = []
-  readonly failures: Array<Failure> = []
+  /** The searches that failed, although their replica was running. */
+  readonly failures: Array<{ readonly startedAt: number; readonly end: string }> = []
   /** The durations of successful searches, in milliseconds. */
   readonly durations: Array<number> = []
   readonly random: () => number
@@ -181,7 +173,6 @@ export class SimulatedFleet {
 
 /** The maximum number of these times that are in the same second. */
 export const busiest = (times: ReadonlyArray<number>) => {
-  const bySecond = new Map<number, number>()
-  for (const at of times) bySecond.set(Math.floor(at / 1_000), (bySecond.get(Math.floor(at / 1_000)) ?? 0) + 1)
-  return Math.max(0, ...bySecond.values())
+  const bySecond = Arr.groupBy(times, (at) => String(Math.floor(at / 1_000)))
+  return Math.max(0, ...Object.values(bySecond).map(({ length }) => length))
 }

@@ -5,17 +5,16 @@
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 
-interface PlainKey {
-  readonly bytes: Uint8Array
-}
+const copy = (_algorithm: unknown, _key: unknown, data: Uint8Array) => Promise.resolve(data.slice())
 
+/** Its keys are their own bytes. */
 const plain = {
-  importKey: (_format: string, bytes: Uint8Array) => Promise.resolve<PlainKey>({ bytes }),
-  deriveKey: (_algorithm: unknown, key: PlainKey) => Promise.resolve(key),
-  sign: (_algorithm: unknown, { bytes }: PlainKey, data: Uint8Array) =>
-    Promise.resolve(createHash("sha256").update(bytes).update(data).digest()),
-  encrypt: (_algorithm: unknown, _key: PlainKey, data: Uint8Array) => Promise.resolve(data.slice()),
-  decrypt: (_algorithm: unknown, _key: PlainKey, data: Uint8Array) => Promise.resolve(data.slice())
+  importKey: (_format: string, key: Uint8Array) => Promise.resolve(key),
+  deriveKey: (_algorithm: unknown, key: Uint8Array) => Promise.resolve(key),
+  sign: (_algorithm: unknown, key: Uint8Array, data: Uint8Array) =>
+    Promise.resolve(createHash("sha256").update(key).update(data).digest()),
+  encrypt: copy,
+  decrypt: copy
 }
 
 /** Replaces WebCrypto, and returns a function that restores it. */
