@@ -36,23 +36,22 @@ export const issued = (number: number, life: number): Outcome =>
 interface Settings {
   always: Outcome
   latency: Duration.DurationInput
-  life: number
 }
+
+const usualLife = 1_000_000
 
 const make = Effect.sync(() => {
   const starts: Array<number> = []
-  const replaced: Array<TokenIssuer.ExchangeRequest["replacing"]> = []
   const planned: Array<Outcome> = []
   const counts = { interrupted: 0, tokens: 0 }
-  const newToken = Effect.suspend(() => issued(++counts.tokens, settings.life))
-  const settings: Settings = { always: newToken, latency: 0, life: 1_000_000 }
+  const newToken = Effect.suspend(() => issued(++counts.tokens, usualLife))
+  const settings: Settings = { always: newToken, latency: 0 }
 
   const set = (changes: Partial<Settings>) => Effect.sync(() => void Object.assign(settings, changes))
 
-  const issue: TokenIssuer.Service["issue"] = ({ replacing }) =>
+  const issue: TokenIssuer.Service["issue"] = () =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       starts.push(now)
-      replaced.push(replacing)
       const outcome = planned.shift() ?? settings.always
       return settings.latency === 0 ? outcome : Effect.zipRight(Effect.sleep(settings.latency), outcome)
     }).pipe(Effect.onInterrupt(() => Effect.sync(() => counts.interrupted++)))
@@ -62,13 +61,9 @@ const make = Effect.sync(() => {
     calls: Effect.sync(() => starts.length),
     /** When each exchange started, in epoch milliseconds. */
     starts: Effect.sync(() => [...starts]),
-    /** The token that each exchange replaces. */
-    replaced: Effect.sync(() => [...replaced]),
     /** The number of exchanges that were interrupted. */
     interrupted: Effect.sync(() => counts.interrupted),
     setLatency: (latency: Duration.DurationInput) => set({ latency }),
-    /** Sets the lifetime of new tokens, in milliseconds. */
-    setLife: (life: number) => set({ life }),
     /** The next exchanges end with these outcomes, in this order. */
     respondNext: (...outcomes: Array<Outcome>) => Effect.sync(() => void planned.push(...outcomes)),
     /** All other exchanges end with this outcome instead of a new token. */

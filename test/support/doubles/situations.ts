@@ -13,12 +13,12 @@ export const withoutToken = arranged(Effect.void, Issuer.layerOnDemand)
 /** Tests with a first token that was just received, without refreshes in the background. */
 export const withToken = arranged(Issuer.withFirstToken, Issuer.layerOnDemand)
 
-const { calls, interrupted, replaced, starts } = Effect.serviceConstants(Issuer.IssuerDouble)
+const { calls, interrupted, starts } = Effect.serviceConstants(Issuer.IssuerDouble)
 
-const { respondAlways, respondNext, setLatency, setLife } = Effect.serviceFunctions(Issuer.IssuerDouble)
+const { respondAlways, respondNext, setLatency } = Effect.serviceFunctions(Issuer.IssuerDouble)
 
 /** The issuer of the running test. */
-export const issuer = { calls, interrupted, replaced, respondAlways, respondNext, setLatency, setLife, starts }
+export const issuer = { calls, interrupted, respondAlways, respondNext, setLatency, starts }
 
 const { get, status } = Effect.serviceConstants(TokenProvider.TokenProvider)
 
