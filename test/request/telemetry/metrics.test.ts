@@ -20,15 +20,13 @@ import { arrange, failures, forbiddenCalls } from "../../support/tables/forbidde
 
 type Labels = Readonly<Record<string, string>>
 
-const measured = (name: string, labels: Labels = {}) =>
-  Effect.map(
-    snapshot,
-    (all) =>
-      all.find((one) =>
-        one.name === `nutrition_advisor_${name}` &&
-        Object.entries(labels).every(([key, value]) => one.labels[key] === value)
-      )
-  )
+/** The total of all metrics with this name and these labels: after a test that loads the library twice, a histogram exists twice. */
+const measured = (field: "sum" | "value", name: string, labels: Labels = {}) =>
+  Effect.map(snapshot, (all) =>
+    all.filter((one) =>
+      one.name === `nutrition_advisor_${name}` &&
+      Object.entries(labels).every(([key, value]) => one.labels[key] === value)
+    ).reduce((total, { [field]: value = 0 }) => total + value, 0))
 
 const test = arranged(Simulator.Simulator, advisor())
 
@@ -100,10 +98,7 @@ describe("metrics: data request", () => {
   })
 
   test("the duration is measured in seconds on the monotonic clock", function*() {
-    const sum = Effect.map(
-      measured("request_duration_seconds", { operation: "search", outcome: "Success" }),
-      (timed) => timed?.sum ?? 0
-    )
+    const sum = measured("sum", "request_duration_seconds", { operation: "search", outcome: "Success" })
     yield* setLatency("search", "2 seconds")
     const clock = ManualClock.over(yield* Effect.clock)
     const before = yield* sum
@@ -116,10 +111,7 @@ describe("metrics: data request", () => {
   })
 
   test("no duration is recorded for a request that is not sent", function*() {
-    const count = Effect.map(
-      measured("request_duration_seconds", { outcome: "BadRequest" }),
-      (timed) => timed?.value ?? 0
-    )
+    const count = measured("value", "request_duration_seconds", { outcome: "BadRequest" })
     const before = yield* count
     yield* Effect.exit(NutritionAdvisor.search(" "))
     expect(yield* count).toBe(before)
@@ -143,7 +135,5 @@ test("metrics: the Unix time at which the token expires is reported", function*(
   yield* setTokenLifetime(4_000.5)
   yield* NutritionAdvisor.search("rice")
   const { expiresAt } = yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)
-  expect(yield* measured("token_expiry_timestamp_seconds")).toMatchObject({
-    value: Option.getOrThrow(expiresAt) / 1000
-  })
+  expect(yield* measured("value", "token_expiry_timestamp_seconds")).toBe(Option.getOrThrow(expiresAt) / 1000)
 })
