@@ -21,7 +21,9 @@ describe("RefreshPolicy.make", () => {
 
   it("undefined fields get their defaults, also in programs with exactOptionalPropertyTypes", () => {
     const fromEnvironment: string | undefined = undefined
-    expect(withDefaults({ background: undefined, window: fromEnvironment, attempts: undefined })).toEqual(withDefaults())
+    expect(withDefaults({ background: undefined, window: fromEnvironment, attempts: undefined })).toEqual(
+      withDefaults()
+    )
   })
 
   it("RefreshPolicy.defaults has every field, so it is the policy of a client without options", () => {

@@ -52,7 +52,7 @@ const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, en
   const followed = end.endsWith("Redirect") ? { end, clientName: "fetch" } : { end }
   return [
     ...namedTokenRoutes.map(({ name }) => ({
-      title: `a token call at the route ${name} that gets ${title}`,
+      title: `a token exchange at the route ${name} that gets ${title}`,
       token: reply,
       options: { tokenRoute: name },
       ...followed
@@ -79,7 +79,7 @@ const withResponse: ReadonlyArray<Outcome> = [
   { title: "a search after a renewal", data: Replies.inTurn(Replies.echoing(403), Replies.found), end: "Success" },
   { title: "a request whose response is printed", data: Replies.planReply, program: plan, end: "Success" },
   ...Record.keys(optionalTextFields).map((field) => ({
-    title: `a token call whose ${field} repeats the token`,
+    title: `a token exchange whose ${field} repeats the token`,
     token: Replies.tokenReplyWith({ [field]: `read:${Secrets.token}` }),
     end: "Success"
   })),
@@ -114,7 +114,7 @@ const failures: ReadonlyArray<Outcome> = [
     end: "BadRequest"
   },
   {
-    title: "a token call without an identifier",
+    title: "a token exchange without an identifier",
     token: Replies.tokenReplyWith({ customer_id: null }),
     end: "MissingServiceId"
   },
@@ -146,10 +146,10 @@ const failures: ReadonlyArray<Outcome> = [
 ]
 
 const malformed: ReadonlyArray<Outcome> = [
-  { title: "a token call that gets HTML", token: Replies.html, end: "UnexpectedResponse NotJson" },
+  { title: "a token exchange that gets HTML", token: Replies.html, end: "UnexpectedResponse NotJson" },
   { title: "a search that gets HTML", data: Replies.html, end: "UnexpectedResponse NotJson" },
   {
-    title: "a token call with a response that is too large",
+    title: "a token exchange with a response that is too large",
     token: Replies.respond(`"${"x".repeat(70_000)}${Replies.echo}"`),
     end: "UnexpectedResponse TooLarge"
   },
@@ -172,7 +172,7 @@ const malformed: ReadonlyArray<Outcome> = [
     { expires_in: Secrets.token },
     { token_type: Secrets.token }
   ].map((fields) => ({
-    title: `a token call with an invalid ${Object.keys(fields)[0]}`,
+    title: `a token exchange with an invalid ${Object.keys(fields)[0]}`,
     token: Replies.tokenReplyWith(fields),
     end: "UnexpectedResponse Schema"
   }))
@@ -188,7 +188,7 @@ const interrupt = (call: Effect.Effect<unknown, unknown, Services>) =>
   })
 
 const interrupted: ReadonlyArray<Outcome> = [
-  { title: "an interrupted token call", token: Replies.hang, program: interrupt(search) },
+  { title: "an interrupted token exchange", token: Replies.hang, program: interrupt(search) },
   { title: "an interrupted search", data: Replies.hang, program: interrupt(search) },
   {
     title: "a search that is interrupted while its body arrives",
