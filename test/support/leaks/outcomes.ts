@@ -1,6 +1,6 @@
 /** Every way in which a search, a request or an exchange can end. */
 import { HttpClientRequest } from "@effect/platform"
-import { Effect, Fiber, Record, Redacted, Schema } from "effect"
+import { Effect, Record, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { optionalTextFields } from "../../../src/internal/token/formats.js"
@@ -19,6 +19,8 @@ export interface Outcome {
   readonly data?: Replies.Reply
   readonly options?: Partial<NutritionAdvisor.Options>
   readonly program?: Effect.Effect<unknown, unknown, Services>
+  /** The number of requests after which the call is interrupted. */
+  readonly interruptedAfter?: number
   /** The client with which it fails. By default, the clients take turns. */
   readonly clientName?: string
 }
@@ -178,24 +180,11 @@ const malformed: ReadonlyArray<Outcome> = [
   }))
 ]
 
-/** Interrupts a call whose response doesn't arrive. */
-const interrupt = (call: Effect.Effect<unknown, unknown, Services>) =>
-  Effect.gen(function*() {
-    const fiber = yield* Effect.fork(call)
-    yield* Effect.sleep("100 millis")
-    yield* Fiber.interrupt(fiber)
-    return yield* Fiber.join(fiber)
-  })
-
 const interrupted: ReadonlyArray<Outcome> = [
-  { title: "an interrupted token exchange", token: Replies.hang, program: interrupt(search) },
-  { title: "an interrupted search", data: Replies.hang, program: interrupt(search) },
-  {
-    title: "a search that is interrupted while its body arrives",
-    data: Replies.hangInBody,
-    program: interrupt(search)
-  },
-  { title: "an interrupted request", data: Replies.hang, program: interrupt(plan) }
+  { title: "an interrupted token exchange", token: Replies.hang, interruptedAfter: 1 },
+  { title: "an interrupted search", data: Replies.hang, interruptedAfter: 2 },
+  { title: "a search that is interrupted while its body arrives", data: Replies.hangInBody, interruptedAfter: 2 },
+  { title: "an interrupted request", data: Replies.hang, program: plan, interruptedAfter: 2 }
 ].map((outcome) => ({ ...outcome, end: "Interrupted" }))
 
 export const outcomes = [...ofResponses, ...withResponse, ...failures, ...malformed, ...interrupted, ...ofSearchOptions]
