@@ -142,7 +142,10 @@ describe("the package", () => {
     expect(JSON.parse(found)).toHaveProperty("results.0.name", expect.stringMatching(/oats/i))
   })
 
-  it("each module loads with import and require, even without fetch, and internal modules don't load", async () => {
+  it.each<readonly [string, ReadonlyArray<string>]>([
+    ["", []],
+    [" without fetch", withoutFetch]
+  ])("each module loads with import and require%s, and internal modules don't load", async (_, options) => {
     const loaded = await node(
       project,
       `import { createRequire } from "node:module"
@@ -153,7 +156,7 @@ describe("the package", () => {
       for (const path of ["internal/settings", "promise/Client", "browser", "index"]) {
         await import("${manifest.name}/" + path).then(() => console.log(path), ({ code }) => code)
       }`,
-      ...withoutFetch
+      ...options
     )
     expect(loaded).toBe("")
   })
