@@ -32,11 +32,11 @@ describe.each(namedTokenRoutes)("token route $name", (route) => {
     const tables = read("docs/SERVICE.md").split("\n\n").map((table) =>
       Object.fromEntries(Array.from(table.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm), ([, item, shape]) => [item, shape]))
     )
-    const [table] = tables.filter(({ Path }) => Path === path)
-    expect(table?.Method).toMatch(/^POST\b/)
-    expect(table?.["Request body"] ?? "none").toMatch(body === "" ? /^none/ : body)
+    const table = tables.find(({ Path }) => Path === path) ?? {}
+    expect(table).toMatchObject({ Path: path, Method: expect.stringMatching(/^POST\b/) })
+    expect(table["Request body"] ?? "none").toMatch(body === "" ? /^none/ : body)
     for (const [header, value] of Object.entries(headers)) {
-      expect(table?.Headers?.toLowerCase()).toContain(`${header}: ${value}`.toLowerCase())
+      expect(table.Headers?.toLowerCase()).toContain(`${header}: ${value}`.toLowerCase())
     }
   })
 
@@ -59,7 +59,7 @@ describe.each(namedTokenRoutes)("token route $name", (route) => {
     ["SECURITY.md", "in its table", /\| license key \| ([^|]+) of the token exchange \|/],
     ["docs/telemetry.md", "about agents", /The ([^.|]+) of a token exchange contains the license key/]
   ])("%s says %s in which part of its exchange the license key is", (page, _, sentence) => {
-    const [, parts] = sentence.exec(read(page).replaceAll("\n", " ")) ?? []
+    const [, parts = "no such sentence"] = sentence.exec(read(page).replaceAll(/\s+/g, " ")) ?? []
     expect(wordsOf(parts)).toEqual(expect.arrayContaining(wordsForPlace(route)))
   })
 })
