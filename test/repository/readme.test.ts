@@ -87,8 +87,8 @@ const searchedFor = ({ message }: NutritionAdvisorError.NutritionAdvisorError) =
 
 it("docs/errors.md: it contains each error message", () => {
   const page = read("docs/errors.md").replaceAll("`", "")
-  const sentences = errors.map(searchedFor)
-  expect(sentences.filter((sentence) => !page.includes(`| ${sentence}`))).toEqual([])
+  const sentences = new Set(errors.map(searchedFor))
+  expect([...sentences].filter((sentence) => !page.includes(`| ${sentence}`))).toEqual([])
 })
 
 const { BadRequest, Forbidden, TransportError, UnexpectedResponse } = NutritionAdvisorError
