@@ -20,7 +20,7 @@ const headerSafe = FastCheck.stringMatching(/^[\x21-\x7e]{1,60}$/)
 
 const millis = FastCheck.double({ min: 0, max: 8.64e15, noNaN: true })
 
-/** The compiler asks for a generator of each new field. */
+/** The compiler asks for a generator of each new field that is not in `optionalTextFields`. */
 const fields = {
   value: headerSafe,
   serviceId: headerSafe,
