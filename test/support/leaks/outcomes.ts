@@ -67,7 +67,7 @@ const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, en
 
 const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(SearchOptionRows.rows).map(([name, { invalid }]) => ({
   title: `a search whose option ${name} is invalid`,
-  program: NutritionAdvisor.search("apple", { [name]: invalid[0] }),
+  program: NutritionAdvisor.search("apple", { [name]: invalid }),
   end: "BadRequest"
 }))
 

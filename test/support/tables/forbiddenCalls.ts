@@ -6,7 +6,10 @@ import type { Simulator } from "effect-nutrition-advisor/testing"
 import type { RequestReason } from "../../../src/internal/errors/forbidden.js"
 
 export interface ForbiddenCall {
-  /** The response to each search and request, if the reason depends on it. Otherwise, it is a 403. */
+  /**
+   * The response to each search and request, if the reason depends on it. Otherwise, it is a 403. Similar responses that are ordinary
+   * rejections are rows of `request/NutritionAdvisor.renewal.test.ts`.
+   */
   readonly response?: Simulator.Reply
   /** Whether each exchange returns the same token. */
   readonly isTokenUnchanged?: boolean
