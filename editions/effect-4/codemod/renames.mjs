@@ -42,7 +42,6 @@ const members = {
     tapErrorCause: "tapCause",
     unsafeMakeLatch: "effect/Latch#makeUnsafe",
     withFiberRuntime: "withFiber",
-    whenLogLevel: "#whenLogLevel",
     zipRight: "andThen"
   },
   "effect/Either": { Either: "Result", getRight: "getSuccess", left: "fail", right: "succeed" },
@@ -54,10 +53,8 @@ const members = {
   "effect/Exit": { isInterrupted: "hasInterrupts", matchEffect: "match" },
   "effect/Fiber": {
     RuntimeFiber: "Fiber",
-    interruptFork: "#interruptFork",
-    poll: "#poll"
+    interruptFork: "#interruptFork"
   },
-  "effect/GlobalValue": { globalValue: "#globalValue" },
   "effect/Layer": {
     scoped: "effect",
     scopedContext: "effectContext",

@@ -15,8 +15,6 @@ import { processFetch } from "./http/platform/webFetch.js"
 
 export const interruptFork = (fiber: Fiber.Fiber<unknown, unknown>) => Effect.sync(() => fiber.interruptUnsafe())
 
-export const poll = <A, E>(fiber: Fiber.Fiber<A, E>) => Effect.sync(() => Option.fromUndefinedOr(fiber.pollUnsafe()))
-
 /** An effect starts before the timer that limits it, so one that ends just in time doesn't time out. */
 const atOnce = { startImmediately: true, uninterruptible: "inherit" } as const
 
@@ -42,9 +40,6 @@ export const catchSomeDefect =
 export const linkSpanCurrent = (span: Tracer.AnySpan) =>
   Effect.ignore(Effect.map(Effect.currentSpan, (current) => current.addLinks([{ span, attributes: {} }])))
 
-/** Effect 4 drops a line below the minimum level itself, and annotations cost little there. */
-export const whenLogLevel = <A, E, R>(effect: Effect.Effect<A, E, R>, _level: string) => effect
-
 export const layerMapError = <A, E, R, E2>(self: Layer.Layer<A, E, R>, f: (error: E) => E2): Layer.Layer<A, E2, R> =>
   Layer.effectContext(Effect.mapError(Layer.build(self), f))
 
@@ -63,12 +58,6 @@ export const ArrayFormatter = {
       message,
       path: path.map((segment) => typeof segment === "object" ? segment.key : segment)
     }))
-}
-
-/** All copies of this package in a program share the value. */
-export const globalValue = <A>(key: string, make: () => A): A => {
-  if (!Reflect.has(globalThis, key)) Reflect.set(globalThis, key, make())
-  return Reflect.get(globalThis, key)
 }
 
 export const pairsOf = (params: UrlParams.UrlParams): ReadonlyArray<readonly [string, string]> =>
