@@ -86,7 +86,7 @@ export class ServerError extends tagged<ServerError>()("ServerError", {
  *
  * - `RejectedAgain`: the new token was rejected, too.
  * - `TokenUnchanged`: the exchange returned the rejected token again.
- * - `CoolingDown`: the token was renewed too often, and can't be renewed again yet.
+ * - `CoolingDown`: the token was renewed too often, and can't be renewed again until the cool-down ends.
  * - `KeyRejected`: the token route rejected the license key.
  * - `BodyNotReplayable`: the token was renewed, but this body can't be sent twice. It is an Effect stream, a Node stream or an async
  *   iterable.

@@ -26,7 +26,7 @@ export const forbiddenReasons: Readonly<Record<ForbiddenReason, Meaning>> = {
   CoolingDown: {
     isTemporary: true,
     ending:
-      `, and the token can't be renewed again yet. ${licenseAdvice} Another program with this key may be revoking your tokens.`
+      `, and the token can't be renewed again until the cool-down ends. ${licenseAdvice} Another program with this key may be revoking your tokens.`
   },
   KeyRejected: {
     isTemporary: false,
