@@ -169,6 +169,15 @@ describe("HTTP request without a response", () => {
     }
   )
 
+  test.each(["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "HPE_INVALID_EOF_STATE"])(
+    "the code %s of a connection that the service closes in the middle of the body is reported as cut off",
+    function*(code) {
+      const closed = new ReadableStream({ pull: (controller) => controller.error(withCode(code)) })
+      const error = yield* Effect.flip(send(responding(() => new Response(closed))))
+      expect(error).toMatchObject({ reason: "Aborted", code, message: expect.stringContaining("was cut off") })
+    }
+  )
+
   test("the message of UND_ERR_INVALID_ARG mentions the undici version of a dispatcher", function*() {
     const { message } = yield* Effect.flip(send(failing(withCode("UND_ERR_INVALID_ARG"))))
     expect(message).toContain("the undici version of any dispatcher")
@@ -188,11 +197,13 @@ describe("HTTP request without a response", () => {
     expect(error.message).toContain(`${orOtherwise} (${code})`)
   })
 
-  test("undici's error for invalid HTTP, which has no code, is reported as such", function*() {
-    const error = Object.assign(new Error("secret"), { name: "HTTPParserError", code: undefined })
-    const { message } = yield* Effect.flip(send(failing(error)))
-    expect(message).toContain(`got a response that is not valid HTTP, ${orOtherwise} (HPE_INVALID)`)
-  })
+  test.each([["Invalid header token", "HPE_INVALID"], ["Invalid EOF state", "HPE_INVALID_EOF_STATE"]])(
+    "undici's error %j for invalid HTTP, which has no code, gets the code %s",
+    function*([message, code]) {
+      const error = Object.assign(new Error(message), { name: "HTTPParserError", code: undefined })
+      expect(yield* Effect.flip(send(failing(error)))).toMatchObject({ code })
+    }
+  )
 
   test("a timeout of a custom fetch that elapses during the body is reported as a timeout", function*() {
     const stalled = () => new ReadableStream({ pull: (controller) => controller.error(timeoutError()) })

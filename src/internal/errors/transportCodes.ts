@@ -78,12 +78,17 @@ export const isPermanent = (code: string | undefined): boolean => adviceIn(perma
 /** The codes of Node and Bun for a body that isn't compressed as its content-encoding says. Some have letters in lower case. */
 export const decompressionCode = /^(Z_DATA_ERROR|ERR__ERROR_\w+|ZSTD_error_\w+|(Zlib|\w+Decompression)Error)$/
 
-/** Whether the response was not valid HTTP, its headers were too large, or its body can't be decompressed. */
-export const isBroken = (code = ""): boolean =>
-  /^HPE_|^ERR_HTTP2_ERROR$|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/.test(code) || decompressionCode.test(code)
+/**
+ * Whether the response was not valid HTTP, its headers were too large, or its body can't be decompressed. undici reports many invalid heads
+ * as a wrong content length. After a valid head, this code means that the body was cut off.
+ */
+export const isBroken = (code = "", reason: TransportError["reason"]): boolean =>
+  /^HPE_(?!INVALID_EOF)|^ERR_HTTP2_ERROR$|HEADERS_OVERFLOW/.test(code) || decompressionCode.test(code) ||
+  (reason === "Connection" && code.includes("RES_CONTENT_LENGTH"))
 
 /** The connection was closed, or the service reset the request over HTTP/2: undici reports some of these resets as UND_ERR_INFO. */
-const cutOff = /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$|HTTP2_(STREAM|SESSION)_ERROR|^UND_ERR_INFO$/
+const cutOff =
+  /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$|INVALID_EOF|HTTP2_(STREAM|SESSION)_ERROR|^UND_ERR_INFO$/
 
 /** Returns the reason of a failure. `hasHead` tells whether the head of the response was received. */
 export const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] => {

@@ -65,7 +65,7 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
 const codeOf = ({ code, message, name }: ErrorFields) => {
   if (typeof code === "string" && (knownCode.test(code) || decompressionCode.test(code))) return code
   if (name === "TimeoutError") return "ETIMEDOUT"
-  if (name === "HTTPParserError") return "HPE_INVALID"
+  if (name === "HTTPParserError") return /EOF/.test(`${message}`) ? "HPE_INVALID_EOF_STATE" : "HPE_INVALID"
   return message === "bad port" ? badPort : undefined
 }
 
