@@ -23,6 +23,8 @@ const disconnected = (response: Response) => {
 }
 
 const refuse: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  const isAbort = error instanceof DOMException && error.name === "AbortError"
+  if (response.closed && isAbort) return
   if (response.closed || response.headersSent) return next(error)
   console.log("A request failed.", error)
   if (!isNutritionAdvisorError(error)) return response.status(500).json({ error: "Failed" })
