@@ -31,8 +31,9 @@ const cuts = (whole: unknown, cut: unknown): ReadonlyArray<readonly [number, num
   return []
 }
 
+/** Without the characters that the tool replaces. */
 const payloads = fc.jsonValue({ maxDepth: 4, stringUnit: "grapheme" }).map((json): unknown =>
-  JSON.parse(JSON.stringify(json))
+  JSON.parse(JSON.stringify(json).replace(/[\u2028\u2029]/g, " "))
 )
 const lists = fc.array(payloads, { minLength: 1, maxLength: 60 }).map((results) => ({ results, more: [1, 2, 3] }))
 const large = fc.oneof(payloads, lists)
@@ -80,6 +81,19 @@ it.each([[undefined, null], [null, null], [5, 5], ["oats", "oats"], [[], []]])(
   "tool result: a payload that is not an object is returned under `result`: %j",
   (payload, result) => expect(fitResult(payload)).toEqual(Either.right({ result }))
 )
+
+it.each([
+  ["a line separator", "oats\u2028rolled", "oats\nrolled"],
+  ["a paragraph separator", "oats\u2029rolled", "oats\nrolled"],
+  ["half of a surrogate pair", "oats \ud83e", "oats \ufffd"],
+  ["a whole surrogate pair", "oats \u{1f963}", "oats \u{1f963}"]
+])("tool result: agent kits can send it: %s", (_, name, sent) => {
+  expect(fitResult({ results: [{ name }] })).toEqual(Either.right({ results: [{ name: sent }] }))
+})
+
+it("tool result: a line separator in the name of a field is replaced, too", () => {
+  expect(fitResult({ "rolled\u2028oats": 1 })).toEqual(Either.right({ "rolled\noats": 1 }))
+})
 
 it("tool result: if it is cut, a payload with its own `note` is returned under `result`", () => {
   const payload = { note: "per 100 g", results: Array(500).fill("oats") }

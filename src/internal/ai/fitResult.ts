@@ -94,6 +94,13 @@ const cutToFit = (json: unknown, maxBytes: number, givenNote?: string): JsonObje
   return undefined
 }
 
+/** Node's readline ends a line at a line separator, so an MCP client would read half of a message. */
+const withoutLineSeparators = (json: string) => json.replace(/[\u2028\u2029]/g, "\\n")
+
+/** The APIs of models reject half of a surrogate pair, and then all later messages of the conversation. */
+const withoutSurrogates = (_: string, value: unknown) =>
+  typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value
+
 const tooLarge = (maxBytes: number) =>
   `The result has more than ${maxBytes} bytes, and cutting an array doesn't make it fit. Search with a narrower term.`
 
@@ -107,7 +114,7 @@ export const fitResult = (
 ): Either.Either<JsonObject, string> => {
   try {
     // The result of a schema may not be JSON, and a payload may be nested too deeply for the stack.
-    const json: unknown = JSON.parse(JSON.stringify(payload) ?? "null")
+    const json: unknown = JSON.parse(withoutLineSeparators(JSON.stringify(payload) ?? "null"), withoutSurrogates)
     const picked = fields.length === 0 ? json : pickFields(json, new Set(fields))
     const result = cutToFit(picked, maxResultBytes, note)
     return result === undefined ? Either.left(tooLarge(maxResultBytes)) : Either.right(result)
