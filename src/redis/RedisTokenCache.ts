@@ -134,7 +134,7 @@ export const layerFromClient = (
         "has no method call: use a client of ioredis"
       ]).pipe(
         Either.andThen(() => parse({ prefix: declarations.prefix }, options)),
-        Either.map(({ prefix }) => RedisCache.make({ client, lastError: () => undefined }, prefix))
+        Either.map(({ prefix }) => RedisCache.make({ client, lastCode: () => undefined }, prefix))
       )
     )
   )

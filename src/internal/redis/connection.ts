@@ -6,10 +6,13 @@ import type { Client } from "../../redis/RedisTokenCache.js"
 import { SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { outsideOfCalls } from "../runtime/asyncContext.js"
 
-/** A client and the last error of its connection. ioredis emits it as an event, but not with the commands that fail because of it. */
+/**
+ * A client, and the code of the last error of its connection. ioredis emits the error as an event, but not with the commands that fail
+ * because of it.
+ */
 export interface Connection {
   readonly client: Client
-  readonly lastError: () => unknown
+  readonly lastCode: () => string | undefined
 }
 
 /**
@@ -28,22 +31,29 @@ export const open = (create: () => Redis): Effect.Effect<Connection, never, Scop
   Effect.map(
     Effect.acquireRelease(Effect.sync(create), (client) => Effect.sync(() => client.disconnect())),
     (redis) => {
-      let lastError: unknown
+      let lastCode: string | undefined
       redis.on("error", (error: unknown) => {
-        lastError = error
+        // ioredis also emits an error if one of its own commands fails. That error has no code.
+        lastCode = codeOf(error) ?? lastCode
       }).on("ready", () => {
-        lastError = undefined
+        lastCode = undefined
       })
-      return { client: connectingOutsideOfCalls(redis), lastError: () => lastError }
+      return { client: connectingOutsideOfCalls(redis), lastCode: () => lastCode }
     }
   )
 
 /** Before version 7, Redis wraps the error of a command in a script: "ERR Error running script (call to f_…): …: -READONLY You can't …". */
 const errorReply = /^(?:ERR Error running script .*: -)?([A-Z]+) /
 
+/** The messages of ioredis 5 and 6 about a reply that isn't of Redis, such as that of a port that requires TLS. */
+const foreignReply = /^(?:Protocol error, got|Unknown RESP type) /
+
+const unexpected = "UnexpectedReply"
+
 /** Returns the system's error code, or the first word of an error reply of Redis, such as READONLY, OOM or NOAUTH. */
 const codeOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
+  if (foreignReply.test(error.message)) return unexpected
   const word = "code" in error ? String(error.code) : errorReply.exec(error.message)?.[1]
   return word === undefined && "lastNodeError" in error
     ? codeOf(error.lastNodeError)
@@ -54,14 +64,14 @@ const unavailable = (code: string | undefined) => new SharedTokenCacheError({ re
 
 /** Sends a command. If it wasn't sent, or the connection broke, the error has the code of the connection. */
 export const command = (
-  { client, lastError }: Connection,
+  { client, lastCode }: Connection,
   name: string,
   ...args: Array<string | number>
 ): Effect.Effect<unknown, SharedTokenCacheError> =>
   Effect.tryPromise({
     try: () => client.call(name, ...args),
-    catch: (error) => unavailable(codeOf(error) ?? codeOf(lastError()))
+    catch: (error) => unavailable(codeOf(error) ?? lastCode())
   })
 
 /** The reply has an unexpected type, so the server is not Redis. */
-export const unexpectedReply = Effect.fail(unavailable("UnexpectedReply"))
+export const unexpectedReply = Effect.fail(unavailable(unexpected))

@@ -214,6 +214,24 @@ describeWithRedis("RedisTokenCache: failed call", () => {
     const cache = yield* cacheOf(RedisTokenCache.layerFromClient({ call: async () => reply }))
     expect(yield* Effect.flip(call(cache))).toMatchObject({ reason: "Unavailable", code: "UnexpectedReply" })
   })
+
+  const tlsAlert = "\u0015\u0003\u0001"
+
+  const ofUrl = (port: number) => RedisTokenCache.layer({ url: Redacted.make(`redis://${host}:${port}`) })
+
+  const ofClient = (make: (port: number) => Oldest.Redis | Six.Redis) => (port: number) =>
+    Layer.unwrapScoped(Effect.map(opened(() => make(port)), (client) => RedisTokenCache.layerFromClient(client)))
+
+  testLive.each<readonly [string, string, (port: number) => Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>]>([
+    ["HTTP", "HTTP/1.1 400 Bad Request\r\n\r\n", ofUrl],
+    ["TLS", tlsAlert, ofUrl],
+    ["TLS (ioredis 5.4.1)", tlsAlert, ofClient((port) => new Oldest.Redis({ host, port }))],
+    ["TLS (ioredis 6)", tlsAlert, ofClient((port) => new Six.Redis({ host, port }))]
+  ])("the error has the code UnexpectedReply if the server speaks %s", function*([, reply, layerAt]) {
+    const port = yield* listening(createServer((socket) => socket.once("data", () => socket.end(reply))))
+    const error = yield* Effect.flip((yield* cacheOf(layerAt(port))).read(name))
+    expect(error).toMatchObject({ reason: "Unavailable", code: "UnexpectedReply" })
+  })
 })
 
 describe("RedisTokenCache: settings", () => {
