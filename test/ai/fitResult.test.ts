@@ -82,6 +82,12 @@ it.each([[undefined, null], [null, null], [5, 5], ["oats", "oats"], [[], []]])(
   (payload, result) => expect(fitResult(payload)).toEqual(Either.right({ result }))
 )
 
+it("tool result: it is plain JSON, even if a schema has made dates and undefined fields", () => {
+  const results = [{ name: "oats", updated: new Date(0), brand: undefined }]
+  expect(Either.getOrThrow(fitResult({ results })))
+    .toStrictEqual({ results: [{ name: "oats", updated: "1970-01-01T00:00:00.000Z" }] })
+})
+
 it.each([
   ["a line separator", "oats\u2028rolled", "oats\nrolled"],
   ["a paragraph separator", "oats\u2029rolled", "oats\nrolled"],
