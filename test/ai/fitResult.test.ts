@@ -110,7 +110,8 @@ it("tool result: if it is cut, a payload with its own `note` is returned under `
 it("tool result: if not even one element fits, the tool fails with the limit in the message", () => {
   const tooLong = { results: ["x".repeat(200)], names: ["y".repeat(200)] }
   const message =
-    "The result has more than 300 bytes, and cutting an array doesn't make it fit. Search with a narrower term."
+    "The result has more than 300 bytes, and cutting an array doesn't make it fit. Search with a narrower term. " +
+    "If that doesn't help, whoever set up this tool can allow larger results."
   expect(fitResult(tooLong, { maxResultBytes: 300 })).toEqual(Either.left(message))
 })
 

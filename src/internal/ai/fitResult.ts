@@ -102,7 +102,8 @@ const withoutSurrogates = (_: string, value: unknown) =>
   typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value
 
 const tooLarge = (maxBytes: number) =>
-  `The result has more than ${maxBytes} bytes, and cutting an array doesn't make it fit. Search with a narrower term.`
+  `The result has more than ${maxBytes} bytes, and cutting an array doesn't make it fit. Search with a narrower term. If that ` +
+  "doesn't help, whoever set up this tool can allow larger results."
 
 /**
  * Returns the payload as an object of at most `maxResultBytes` of JSON, with the note if one is given. If that isn't possible, fails with
