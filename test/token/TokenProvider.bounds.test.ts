@@ -3,7 +3,7 @@ import { describe, expect } from "@effect/vitest"
 import { Effect, Exit, Fiber, Option, Scope } from "effect"
 import { NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { withIssuer } from "../support/doubles/situations.js"
+import { withIssuer } from "../support/doubles/IssuerDouble.js"
 import * as Time from "../support/doubles/Time.js"
 
 type Call = "issue" | "current" | "put" | "invalidate"
@@ -113,9 +113,8 @@ describe("TokenProvider: an issuer or store", () => {
     ["interrupts itself", "failed", Effect.interrupt, 2]
   ])(
     "whose `put` %s doesn't close the provider, after a renewal whose exchange %s",
-    function*([, end, fault, next]) {
+    function*([, end, fault, next], issuer) {
       const { caller, faults, get } = yield* withFault("put", fault, { isRejected: true })
-      const issuer = yield* Issuer.IssuerDouble
       if (end === "failed") yield* issuer.respondNext(Effect.fail(Issuer.unavailable))
       yield* Effect.exit(caller)
       faults.put = undefined

@@ -4,7 +4,6 @@ import { type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
-import { store } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 
 const hour = 3_600_000
@@ -16,7 +15,8 @@ const skewed = (policy?: RefreshPolicy.Options) =>
     const clock = ManualClock.over(yield* Effect.clock)
     const { get } = yield* Effect.withClock(TokenProvider.make(policy), clock)
     yield* Effect.withClock(get, clock)
-    return { clock, issuer: yield* Issuer.IssuerDouble, get: Effect.withClock(get, clock) }
+    const store = yield* TokenStore.TokenStore
+    return { clock, issuer: yield* Issuer.IssuerDouble, get: Effect.withClock(get, clock), store }
   })
 
 const doubles = Layer.merge(Issuer.layer, TokenStore.layer)
@@ -136,7 +136,7 @@ describe("wall clock that is set during an exchange", () => {
 
 scheduled(
   "wall clock that is set back: the Schedule refreshes the token within a minute",
-  function*({ clock, issuer }) {
+  function*({ clock, issuer, store }) {
     // The first check is over.
     yield* Time.pass("1 second")
     clock.wallOffset -= hour

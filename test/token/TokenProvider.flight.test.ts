@@ -3,7 +3,7 @@ import { Context, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import { NutritionAdvisorError, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { issuer, provider, store, withIssuer, withoutToken } from "../support/doubles/situations.js"
+import { withIssuer, withoutToken } from "../support/doubles/IssuerDouble.js"
 import * as Time from "../support/doubles/Time.js"
 
 const { unavailable } = Issuer
@@ -11,28 +11,31 @@ const { unavailable } = Issuer
 const closed = new NutritionAdvisorError.TransportError({ operation: "token", reason: "Closed" })
 
 describe("TokenProvider: a finished exchange", () => {
-  withoutToken("no fiber is left, such as one that sleeps until the timeout", function*() {
+  withoutToken("no fiber is left, such as one that sleeps until the timeout", function*({ provider }) {
     const before = yield* Time.fibers
     yield* provider.get
     yield* Time.pass(0)
     expect(yield* Time.fibers).toBe(before)
   })
 
-  withoutToken("50 waiting callers fail after one exchange, each with its own error object", function*() {
-    yield* issuer.setLatency("100 millis")
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    const waiters = yield* Effect.fork(
-      Effect.all(Effect.replicate(Effect.flip(provider.get), 50), { concurrency: "unbounded" })
-    )
-    yield* Time.pass("100 millis")
-    const errors = yield* Fiber.join(waiters)
-    expect([errors, yield* issuer.calls]).toEqual([Array(50).fill(unavailable), 1])
-    expect(new Set(errors).size).toBe(50)
-  })
+  withoutToken(
+    "50 waiting callers fail after one exchange, each with its own error object",
+    function*({ issuer, provider }) {
+      yield* issuer.setLatency("100 millis")
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      const waiters = yield* Effect.fork(
+        Effect.all(Effect.replicate(Effect.flip(provider.get), 50), { concurrency: "unbounded" })
+      )
+      yield* Time.pass("100 millis")
+      const errors = yield* Fiber.join(waiters)
+      expect([errors, yield* issuer.calls]).toEqual([Array(50).fill(unavailable), 1])
+      expect(new Set(errors).size).toBe(50)
+    }
+  )
 
   withoutToken(
     "callers during the backoff fail with an error object of their own, even after one has changed its error",
-    function*() {
+    function*({ issuer, provider }) {
       yield* issuer.respondNext(Effect.fail(unavailable))
       const first = yield* Effect.flip(provider.get)
       const second = yield* Effect.flip(provider.get)
@@ -44,55 +47,64 @@ describe("TokenProvider: a finished exchange", () => {
     }
   )
 
-  withoutToken("an error of the caller's own class keeps its fields, its message and its stack", function*() {
-    class VaultSealed extends NutritionAdvisorError.LicenseKeyUnavailable {
-      constructor(readonly vault: { readonly name: string }) {
-        super({ detail: `the vault ${vault.name} is sealed` })
+  withoutToken(
+    "an error of the caller's own class keeps its fields, its message and its stack",
+    function*({ issuer, provider }) {
+      class VaultSealed extends NutritionAdvisorError.LicenseKeyUnavailable {
+        constructor(readonly vault: { readonly name: string }) {
+          super({ detail: `the vault ${vault.name} is sealed` })
+        }
       }
+      const sealed = Object.assign(new VaultSealed({ name: "north" }), { message: "Unseal the vault." })
+      yield* issuer.respondNext(Effect.fail(sealed))
+      const error = yield* Effect.flip(provider.get)
+      expect(error).not.toBe(sealed)
+      expect(error).toBeInstanceOf(VaultSealed)
+      expect(error).toMatchObject({ vault: { name: "north" }, detail: "the vault north is sealed" })
+      expect([error.message, error.stack]).toEqual([sealed.message, sealed.stack])
     }
-    const sealed = Object.assign(new VaultSealed({ name: "north" }), { message: "Unseal the vault." })
-    yield* issuer.respondNext(Effect.fail(sealed))
-    const error = yield* Effect.flip(provider.get)
-    expect(error).not.toBe(sealed)
-    expect(error).toBeInstanceOf(VaultSealed)
-    expect(error).toMatchObject({ vault: { name: "north" }, detail: "the vault north is sealed" })
-    expect([error.message, error.stack]).toEqual([sealed.message, sealed.stack])
-  })
+  )
 
-  withIssuer("a caller that read the store before the exchange ended doesn't start another exchange", function*() {
-    const inner = yield* TokenStore.make
-    const latch = yield* Effect.makeLatch()
-    let isFirstRead = true
-    const current = Effect.tap(inner.current, () => {
-      const isHeld = isFirstRead
-      isFirstRead = false
-      return isHeld ? latch.await : Effect.void
-    })
-    const { get } = yield* TokenProvider.make({ background: false }).pipe(
-      Effect.provideService(TokenStore.TokenStore, { ...inner, current })
-    )
-    const early = yield* Effect.fork(get)
-    yield* Effect.yieldNow()
-    const other = yield* get
-    yield* latch.open
-    expect([(yield* Fiber.join(early)) === other, yield* issuer.calls]).toEqual([true, 1])
-  })
+  withIssuer(
+    "a caller that read the store before the exchange ended doesn't start another exchange",
+    function*(issuer) {
+      const inner = yield* TokenStore.make
+      const latch = yield* Effect.makeLatch()
+      let isFirstRead = true
+      const current = Effect.tap(inner.current, () => {
+        const isHeld = isFirstRead
+        isFirstRead = false
+        return isHeld ? latch.await : Effect.void
+      })
+      const { get } = yield* TokenProvider.make({ background: false }).pipe(
+        Effect.provideService(TokenStore.TokenStore, { ...inner, current })
+      )
+      const early = yield* Effect.fork(get)
+      yield* Effect.yieldNow()
+      const other = yield* get
+      yield* latch.open
+      expect([(yield* Fiber.join(early)) === other, yield* issuer.calls]).toEqual([true, 1])
+    }
+  )
 })
 
 describe("TokenProvider: an interrupted caller", () => {
-  withoutToken("the caller ends at once, and the exchange continues for later callers", function*() {
-    yield* issuer.setLatency("9 seconds")
-    const first = yield* Effect.fork(provider.get)
-    yield* Time.pass("1 second")
-    const second = yield* Effect.fork(provider.get)
-    yield* Time.pass("1 second")
-    const exit = yield* Effect.zipRight(Fiber.interruptAll([first, second]), Fiber.await(second))
-    expect([Exit.isInterrupted(exit), yield* store.current]).toEqual([true, Option.none()])
-    const third = yield* Effect.fork(provider.get)
-    yield* Time.pass("8 seconds")
-    expect([Issuer.valueOf(yield* Fiber.join(third)), yield* issuer.calls, yield* issuer.interrupted])
-      .toEqual([Issuer.secretOf(1), 1, 0])
-  })
+  withoutToken(
+    "the caller ends at once, and the exchange continues for later callers",
+    function*({ issuer, provider, store }) {
+      yield* issuer.setLatency("9 seconds")
+      const first = yield* Effect.fork(provider.get)
+      yield* Time.pass("1 second")
+      const second = yield* Effect.fork(provider.get)
+      yield* Time.pass("1 second")
+      const exit = yield* Effect.zipRight(Fiber.interruptAll([first, second]), Fiber.await(second))
+      expect([Exit.isInterrupted(exit), yield* store.current]).toEqual([true, Option.none()])
+      const third = yield* Effect.fork(provider.get)
+      yield* Time.pass("8 seconds")
+      expect([Issuer.valueOf(yield* Fiber.join(third)), yield* issuer.calls, yield* issuer.interrupted])
+        .toEqual([Issuer.secretOf(1), 1, 0])
+    }
+  )
 
   test("the renewal continues even if the fiber that built the layer has ended", function*() {
     const scope = yield* Scope.make()

@@ -3,7 +3,7 @@ import { Array as Arr, Clock, Effect, Option, Random } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { issuer, provider, store, withIssuer, withoutToken, withToken } from "../support/doubles/situations.js"
+import { withIssuer, withoutToken, withToken } from "../support/doubles/IssuerDouble.js"
 import * as Time from "../support/doubles/Time.js"
 
 /** A life of 1000 s: the window begins 100 s and the margin 10 s before its end. */
@@ -18,35 +18,45 @@ const atFirst = Effect.withRandom(Random.fixed([0]))
 /** The Schedule checks as early as possible. */
 const freshAtFirst = arranged(Issuer.withFirstToken, Issuer.layerProvider(), atFirst)
 
-const coldAtFirst = arranged(Effect.void, Issuer.layerProvider(), atFirst)
+const coldAtFirst = arranged(Issuer.providerServices, Issuer.layerProvider(), atFirst)
 
 /** The token that the provider has, with the same expiry. */
 const returned = Effect.map(Clock.currentTimeMillis, (now) => Issuer.token(1, now, expiry - now))
 
 /** A call at the start of the window, and the end of the refresh that it starts. */
-const refreshedByCaller = Effect.zipRight(Time.set(windowStart), Effect.zipLeft(provider.get, Time.pass(0)))
+const refreshedByCaller = ({ get }: TokenProvider.Service) =>
+  Effect.zipRight(Time.set(windowStart), Effect.zipLeft(get, Time.pass(0)))
 
-withToken("refresh: within the window, callers get the current token at once and start one refresh", function*() {
-  yield* issuer.setLatency("5 seconds")
-  yield* Time.set(windowStart + 1_000)
-  const served = yield* Effect.all(Effect.replicate(provider.get, 3))
-  yield* Time.pass("5 seconds")
-  expect(served.map(Issuer.valueOf)).toEqual(Arr.replicate(Issuer.secretOf(1), 3))
-  expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-})
+withToken(
+  "refresh: within the window, callers get the current token at once and start one refresh",
+  function*({ issuer, provider }) {
+    yield* issuer.setLatency("5 seconds")
+    yield* Time.set(windowStart + 1_000)
+    const served = yield* Effect.all(Effect.replicate(provider.get, 3))
+    yield* Time.pass("5 seconds")
+    expect(served.map(Issuer.valueOf)).toEqual(Arr.replicate(Issuer.secretOf(1), 3))
+    expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+  }
+)
 
 describe("refresh: token that is expired on arrival", () => {
-  withoutToken("the caller fails with Schema and the field expires_in, and the token is not stored", function*() {
-    yield* issuer.respondAlways(Issuer.issued(1, 0))
-    expect(yield* Effect.flip(provider.get)).toMatchObject({ reason: "Schema", field: "expires_in" })
-    expect(yield* store.current).toEqual(Option.none())
-  })
+  withoutToken(
+    "the caller fails with Schema and the field expires_in, and the token is not stored",
+    function*({ issuer, provider, store }) {
+      yield* issuer.respondAlways(Issuer.issued(1, 0))
+      expect(yield* Effect.flip(provider.get)).toMatchObject({ reason: "Schema", field: "expires_in" })
+      expect(yield* store.current).toEqual(Option.none())
+    }
+  )
 
-  withToken("within the margin, a new valid token replaces the current one, even if it expires earlier", function*() {
-    yield* Time.set(marginStart + 1_000)
-    yield* issuer.respondNext(Issuer.issued(2, 5_000))
-    expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-  })
+  withToken(
+    "within the margin, a new valid token replaces the current one, even if it expires earlier",
+    function*({ issuer, provider }) {
+      yield* Time.set(marginStart + 1_000)
+      yield* issuer.respondNext(Issuer.issued(2, 5_000))
+      expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+    }
+  )
 })
 
 /** A provider, and how often it has read its store. */
@@ -59,7 +69,7 @@ const countingReads = Effect.gen(function*() {
 })
 
 describe("refresh: Schedule", () => {
-  withIssuer("the Schedule continues after the store has failed for a while", function*() {
+  withIssuer("the Schedule continues after the store has failed for a while", function*(issuer) {
     const store = yield* TokenStore.make
     let isDown = false
     const current = Effect.suspend(() => isDown ? Effect.die("no connection") : store.current)
@@ -79,12 +89,15 @@ describe("refresh: Schedule", () => {
   coldAtFirst.each<readonly [life: number, starts: ReadonlyArray<number>]>([
     [19_999, [0]],
     [20_000, [0, 18_000, 36_000, 54_000]]
-  ])("the Schedule refreshes tokens only if they live at least 20 s: %d ms", function*([life, starts]) {
-    yield* issuer.respondNext(...[1, 2, 3, 4].map((number) => Issuer.issued(number, life)))
-    yield* provider.get
-    yield* Time.pass("60 seconds")
-    expect(yield* issuer.starts).toEqual(starts)
-  })
+  ])(
+    "the Schedule refreshes tokens only if they live at least 20 s: %d ms",
+    function*([life, starts], { issuer, provider }) {
+      yield* issuer.respondNext(...[1, 2, 3, 4].map((number) => Issuer.issued(number, life)))
+      yield* provider.get
+      yield* Time.pass("60 seconds")
+      expect(yield* issuer.starts).toEqual(starts)
+    }
+  )
 
   withIssuer("the Schedule doesn't check the token more often because of further calls", function*() {
     const { get, reads } = yield* countingReads
@@ -95,26 +108,29 @@ describe("refresh: Schedule", () => {
     expect(reads() - readsOfFirstCalls).toBe(2)
   })
 
-  coldAtFirst("the Schedule starts with the first token, not with the layer", function*() {
+  coldAtFirst("the Schedule starts with the first token, not with the layer", function*({ issuer }) {
     yield* Time.pass("1 hour")
     expect([yield* issuer.calls, yield* Time.timers]).toEqual([0, 0])
   })
 
-  freshAtFirst("the Schedule retries at its first check after the backoff", function*() {
+  freshAtFirst("the Schedule retries at its first check after the backoff", function*({ issuer }) {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.pass(windowStart + 60_000)
     const [, ...starts] = yield* issuer.starts
     expect(starts.map((at) => at - windowStart)).toEqual([0, 20_000, 40_000, 60_000])
   })
 
-  freshAtFirst("the Schedule refreshes a token that other code put into the store, once it is used", function*() {
-    yield* Time.pass("1 minute")
-    yield* store.put(Issuer.token(9, 60_000, 100_000))
-    yield* provider.get
-    yield* Time.pass("95 seconds")
-    expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
-      .toEqual([2, Option.some(Issuer.secretOf(2))])
-  })
+  freshAtFirst(
+    "the Schedule refreshes a token that other code put into the store, once it is used",
+    function*({ issuer, provider, store }) {
+      yield* Time.pass("1 minute")
+      yield* store.put(Issuer.token(9, 60_000, 100_000))
+      yield* provider.get
+      yield* Time.pass("95 seconds")
+      expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
+        .toEqual([2, Option.some(Issuer.secretOf(2))])
+    }
+  )
 
   withIssuer("the Schedule does not read the store while the token is fresh", function*() {
     const { get, reads } = yield* countingReads
@@ -126,7 +142,7 @@ describe("refresh: Schedule", () => {
 })
 
 describe("refresh: service that returns the same token", () => {
-  withToken("callers start another exchange only after a tenth of the window", function*() {
+  withToken("callers start another exchange only after a tenth of the window", function*({ issuer, provider }) {
     yield* issuer.respondAlways(returned)
     yield* Time.set(windowStart)
     yield* Effect.repeatN(Effect.zipRight(provider.get, Time.pass("500 millis")), 89)
@@ -134,9 +150,9 @@ describe("refresh: service that returns the same token", () => {
     expect(starts.map((at) => at - windowStart)).toEqual([0, 10_000, 20_000, 30_000, 40_000])
   })
 
-  withToken("a later expiry in the response is accepted", function*() {
+  withToken("a later expiry in the response is accepted", function*({ issuer, provider }) {
     yield* issuer.respondAlways(Issuer.issued(1, expiry))
-    yield* refreshedByCaller
+    yield* refreshedByCaller(provider)
     expect((yield* provider.status).expiresAt).toEqual(Option.some(windowStart + expiry))
   })
 })
@@ -146,13 +162,13 @@ describe("refresh: choice between two tokens", () => {
     ["returns one that expires earlier", Issuer.issued(2, 50_000)],
     ["returns one from the future", Effect.succeed(Issuer.token(2, windowStart + 1, 5_000_000))],
     ["fails", Effect.fail(unavailable)]
-  ])("the current one is kept if the refresh %s", function*([, outcome], { first }) {
+  ])("the current one is kept if the refresh %s", function*([, outcome], { first, issuer, provider, store }) {
     yield* issuer.respondNext(outcome)
-    yield* refreshedByCaller
+    yield* refreshedByCaller(provider)
     expect([Option.getOrThrow(yield* store.current) === first, yield* issuer.calls]).toEqual([true, 2])
   })
 
-  withToken("a peer's token that expires later is kept", function*() {
+  withToken("a peer's token that expires later is kept", function*({ issuer, provider, store }) {
     yield* issuer.setLatency("1 second")
     yield* Time.set(windowStart)
     yield* Effect.zipRight(provider.get, Time.pass(0))

@@ -3,8 +3,8 @@ import { Effect, Fiber, Option } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
+import { withoutToken, withToken } from "../support/doubles/IssuerDouble.js"
 import { counterChanges } from "../support/doubles/metrics.js"
-import { issuer, provider, store, withoutToken, withToken } from "../support/doubles/situations.js"
 import * as Time from "../support/doubles/Time.js"
 
 const windowStart = 900_000
@@ -14,25 +14,28 @@ const { unavailable } = Issuer
 const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
 
 describe("renewal", () => {
-  withToken("a token that a peer has put into the store is used without an exchange", function*({ first }) {
-    yield* store.put(Issuer.token(9, 0, 1_000_000))
-    expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(9), 1])
-  })
+  withToken(
+    "a token that a peer has put into the store is used without an exchange",
+    function*({ first, issuer, provider, store }) {
+      yield* store.put(Issuer.token(9, 0, 1_000_000))
+      expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(9), 1])
+    }
+  )
 
-  withToken("an expired token in the store is not used", function*({ first }) {
+  withToken("an expired token in the store is not used", function*({ first, issuer, provider, store }) {
     yield* Time.set(10_000)
     yield* store.put(Issuer.token(9, 0, 10_000))
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  withToken("with an empty store, an ordinary exchange runs", function*({ first }) {
+  withToken("with an empty store, an ordinary exchange runs", function*({ first, issuer, provider, store }) {
     yield* store.invalidate(first)
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
   withToken.each([13, 2_048])(
     "500 concurrent rejections share one exchange (operations before a fiber yields: %s)",
-    function*(operations, { first }) {
+    function*(operations, { first, issuer, provider }) {
       yield* Effect.all(Effect.replicate(provider.renew(first), 500), { concurrency: "unbounded" }).pipe(
         Effect.withMaxOpsBeforeYield(operations)
       )
@@ -40,7 +43,7 @@ describe("renewal", () => {
     }
   )
 
-  withToken("callers without a rejection also wait for the new token", function*({ first }) {
+  withToken("callers without a rejection also wait for the new token", function*({ first, issuer, provider }) {
     yield* issuer.setLatency("9 seconds")
     yield* Effect.fork(provider.renew(first))
     yield* Time.pass("1 second")
@@ -53,7 +56,7 @@ describe("renewal", () => {
     ["fails", Effect.fail(unavailable)],
     ["dies", Effect.die("a bug")],
     ["hangs until tokenTimeout and can't be interrupted", Effect.uninterruptible(Effect.never)]
-  ])("the rejected token is put back if the exchange %s", function*([, outcome], { first }) {
+  ])("the rejected token is put back if the exchange %s", function*([, outcome], { first, issuer, provider }) {
     yield* issuer.respondNext(outcome)
     yield* Effect.fork(provider.renew(first))
     yield* Time.pass("10 seconds")
@@ -62,7 +65,7 @@ describe("renewal", () => {
 
   withToken(
     "after a failure, waiting callers without a rejection get the token that was put back",
-    function*({ first }) {
+    function*({ first, issuer, provider }) {
       yield* issuer.setLatency("1 second")
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.fork(provider.renew(first))
@@ -73,32 +76,38 @@ describe("renewal", () => {
     }
   )
 
-  withToken("a failure does not replace a token that has arrived in the meantime", function*({ first }) {
-    const other = Issuer.token(9, 0, 1_000_000)
-    yield* issuer.setLatency("1 second")
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
-    yield* Time.pass(0)
-    yield* store.put(other)
-    yield* Time.pass("1 second")
-    yield* Fiber.join(renewal)
-    expect(yield* store.current).toEqual(Option.some(other))
-  })
+  withToken(
+    "a failure does not replace a token that has arrived in the meantime",
+    function*({ first, issuer, provider, store }) {
+      const other = Issuer.token(9, 0, 1_000_000)
+      yield* issuer.setLatency("1 second")
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
+      yield* Time.pass(0)
+      yield* store.put(other)
+      yield* Time.pass("1 second")
+      yield* Fiber.join(renewal)
+      expect(yield* store.current).toEqual(Option.some(other))
+    }
+  )
 
-  withToken("after a failure, no caller gets a token that has expired in the meantime", function*({ first }) {
-    yield* issuer.setLatency("5 seconds")
-    yield* Time.set(987_000)
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    yield* Effect.fork(provider.renew(first))
-    yield* Time.pass(0)
-    const caller = yield* Effect.fork(Effect.flip(provider.get))
-    yield* Time.pass("5 seconds")
-    expect(yield* Fiber.join(caller)).toEqual(unavailable)
-  })
+  withToken(
+    "after a failure, no caller gets a token that has expired in the meantime",
+    function*({ first, issuer, provider }) {
+      yield* issuer.setLatency("5 seconds")
+      yield* Time.set(987_000)
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.fork(provider.renew(first))
+      yield* Time.pass(0)
+      const caller = yield* Effect.fork(Effect.flip(provider.get))
+      yield* Time.pass("5 seconds")
+      expect(yield* Fiber.join(caller)).toEqual(unavailable)
+    }
+  )
 
   withToken(
     "if the service returns the rejected token, all callers fail with TokenUnchanged after one exchange",
-    function*({ first }) {
+    function*({ first, issuer, provider }) {
       yield* issuer.respondAlways(Issuer.issued(1, 1_000_000))
       yield* issuer.setLatency("100 millis")
       const renewals = yield* Effect.fork(
@@ -110,47 +119,53 @@ describe("renewal", () => {
     }
   )
 
-  withToken("if a running refresh returns the rejected token, one more exchange follows", function*({ first }) {
-    yield* Time.set(windowStart)
-    yield* issuer.setLatency("100 millis")
-    yield* issuer.respondNext(Issuer.issued(1, 1_000_000))
-    yield* provider.get
-    const renewed = yield* Effect.fork(provider.renew(first))
-    yield* Time.pass("200 millis")
-    expect([Issuer.valueOf(yield* Fiber.join(renewed)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
-  })
+  withToken(
+    "if a running refresh returns the rejected token, one more exchange follows",
+    function*({ first, issuer, provider }) {
+      yield* Time.set(windowStart)
+      yield* issuer.setLatency("100 millis")
+      yield* issuer.respondNext(Issuer.issued(1, 1_000_000))
+      yield* provider.get
+      const renewed = yield* Effect.fork(provider.renew(first))
+      yield* Time.pass("200 millis")
+      expect([Issuer.valueOf(yield* Fiber.join(renewed)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
+    }
+  )
 })
 
 describe("renewal during a cool-down", () => {
   /** `held` is the token of the second renewal, and `calls` is the number of exchanges. */
   const secondRenewal = Effect.gen(function*() {
-    const { first, issuer, provider } = yield* Issuer.withFirstToken
-    const held = yield* Effect.flatMap(provider.renew(first), provider.renew)
-    return { first, held, calls: yield* issuer.calls }
+    const services = yield* Issuer.withFirstToken
+    const held = yield* Effect.flatMap(services.provider.renew(services.first), services.provider.renew)
+    return { ...services, held, calls: yield* services.issuer.calls }
   })
 
   const coolingDown = arranged(secondRenewal, Issuer.layerOnDemand)
 
-  coolingDown("a refresh is not delayed", function*({ calls }) {
+  coolingDown("a refresh is not delayed", function*({ calls, issuer, provider }) {
     yield* Time.set(windowStart)
     yield* provider.get
     yield* Time.pass(0)
     expect(yield* issuer.calls).toBe(calls + 1)
   })
 
-  coolingDown("the rejection of an older token is not delayed", function*({ first, held }) {
+  coolingDown("the rejection of an older token is not delayed", function*({ first, held, provider }) {
     expect(yield* provider.renew(first)).toBe(held)
   })
 
-  coolingDown("callers fail with Forbidden, reason CoolingDown, and the token stays in the store", function*({ held }) {
-    expect(yield* Effect.flip(provider.renew(held))).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown" })
-    expect(Option.getOrThrow(yield* store.current)).toBe(held)
-  })
+  coolingDown(
+    "callers fail with Forbidden, reason CoolingDown, and the token stays in the store",
+    function*({ held, provider, store }) {
+      expect(yield* Effect.flip(provider.renew(held))).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown" })
+      expect(Option.getOrThrow(yield* store.current)).toBe(held)
+    }
+  )
 })
 
 withoutToken(
   "metrics of exchanges: successes, failures, unchanged tokens and rejections are counted once each",
-  function*() {
+  function*({ issuer, provider }) {
     const script = Effect.gen(function*() {
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.flip(provider.get)

@@ -2,12 +2,11 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { AccessToken } from "effect-nutrition-advisor"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
-import { unavailable } from "../support/doubles/IssuerDouble.js"
-import { issuer, provider, withoutToken, withToken } from "../support/doubles/situations.js"
+import { unavailable, withoutToken, withToken } from "../support/doubles/IssuerDouble.js"
 import * as Time from "../support/doubles/Time.js"
 
 describe("TokenProvider.status", () => {
-  withoutToken("the state is none before the first exchange", function*() {
+  withoutToken("the state is none before the first exchange", function*({ provider }) {
     expect(yield* provider.status).toMatchObject({ state: "none", expiresAt: Option.none() })
   })
 
@@ -22,7 +21,7 @@ describe("TokenProvider.status", () => {
     [0, "fresh"],
     [950_000, "stale"],
     [1_000_000, "expired"]
-  ])("each field describes the current token: after %d ms, it is %s", function*([millis, state], { first }) {
+  ])("each field describes the current token: after %d ms, it is %s", function*([millis, state], { first, provider }) {
     yield* Time.set(millis)
     expect(yield* provider.status).toEqual({
       state,
@@ -31,14 +30,14 @@ describe("TokenProvider.status", () => {
     })
   })
 
-  withoutToken("lastFailure has the error and the time of the last failed exchange", function*() {
+  withoutToken("lastFailure has the error and the time of the last failed exchange", function*({ issuer, provider }) {
     yield* Time.set(5_000)
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* Effect.flip(provider.get)
     expect(yield* provider.status).toMatchObject({ lastFailure: Option.some({ error: unavailable, at: 5_000 }) })
   })
 
-  withToken("reading the status does not start an exchange", function*() {
+  withToken("reading the status does not start an exchange", function*({ issuer, provider }) {
     yield* Time.set(1_000_000)
     yield* Effect.repeatN(provider.status, 10)
     yield* Time.pass(0)

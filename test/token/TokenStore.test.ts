@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { type AccessToken, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { issuer, withIssuer } from "../support/doubles/situations.js"
+import { withIssuer } from "../support/doubles/IssuerDouble.js"
 
 const [first, second] = [Issuer.token(1, 0, 3_600_000), Issuer.token(2, 1_000, 3_600_000)]
 
@@ -54,7 +54,7 @@ class Vault implements TokenStore.Service {
   }
 }
 
-withIssuer("a custom TokenStore: a class whose methods use `this` works", function*() {
+withIssuer("a custom TokenStore: a class whose methods use `this` works", function*(issuer) {
   const { get } = yield* Effect.provideService(TokenProvider.make(), TokenStore.TokenStore, new Vault())
   expect([(yield* get) === (yield* get), yield* issuer.calls]).toEqual([true, 1])
 })

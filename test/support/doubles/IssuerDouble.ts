@@ -7,6 +7,7 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
+import { arranged } from "./arranged.js"
 
 export type Outcome = Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError>
 
@@ -99,8 +100,16 @@ export const valueOf = (token: AccessToken.AccessToken): string => Redacted.valu
 /** The error of an exchange that gets a 503. */
 export const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
 
-/** A provider with a first token that was just received. */
 export const withFirstToken = Effect.flatMap(
   providerServices,
   (all) => Effect.map(all.provider.get, (first) => ({ ...all, first }))
 )
+
+/** Tests with only an issuer, which create their own provider and store. */
+export const withIssuer = arranged(IssuerDouble, layer)
+
+/** Tests before the first exchange, without refreshes in the background. */
+export const withoutToken = arranged(providerServices, layerOnDemand)
+
+/** Tests with a first token that was just received, without refreshes in the background. */
+export const withToken = arranged(withFirstToken, layerOnDemand)
