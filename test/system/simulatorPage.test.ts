@@ -1,39 +1,67 @@
+/** The simulator's page, from its source, in a Chromium. */
 import { describe, expect } from "@effect/vitest"
-import { Effect, Exit, Layer, Scope } from "effect"
-import type { Browser } from "playwright-core"
+import { Effect, Layer } from "effect"
+import { type Browser, chromium, type Page as BrowserPage } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
 import { arrangedLive, testLive } from "../support/doubles/arranged.js"
+import * as WatchedSimulator from "../support/doubles/WatchedSimulator.js"
 import { searchPath, tokenPath } from "../support/doubles/WatchedSimulator.js"
-import * as Page from "./simulatorPage/Page.js"
-
-const scope = Effect.runSync(Scope.make())
-
-let browser: Browser
-
-beforeAll(async () => {
-  if (Page.isSkipped) return
-  browser = await Effect.runPromise(Scope.extend(Page.browser, scope))
-})
-
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+import * as Program from "./Program.js"
 
 const promise = <A>(run: () => Promise<A>) => Effect.promise(run)
 
 const eventually = (assertion: () => Promise<unknown>, timeout = 20_000) =>
   promise(() => expect.poll(assertion, { timeout }).toBe(true))
 
-/** The page is the page's own business: nothing is asked of anybody else, and nothing went wrong. */
-const expectNoComplaint = ({ asked, complaints, url }: Page.Page) => {
-  expect(complaints).toEqual([])
-  expect(asked.filter((one) => !one.startsWith(`${url}/simulator/`))).toEqual([])
+/** The marks of the timeline, from left to right. */
+const marksOf = async (page: BrowserPage) => {
+  const marks = await page.locator("#timeline .mark").evaluateAll((marks) =>
+    marks.map((mark) => {
+      const { x, y } = mark.getBoundingClientRect()
+      const kind = mark.getAttribute("class")?.replace("mark ", "") ?? ""
+      return { kind, label: mark.getAttribute("aria-label") ?? "", x, y }
+    })
+  )
+  return marks.sort((one, other) => one.x - other.x)
 }
 
-const onPage = arrangedLive(Effect.suspend(() => Page.open(browser)), Layer.empty)
+let browser: Browser
 
-const hasMarks = ({ page }: Page.Page, count: number) =>
+const open = (colorScheme: "light" | "dark" = "light", width = 1_200) =>
+  Effect.gen(function*() {
+    const simulator = yield* WatchedSimulator.start()
+    const page = yield* Effect.acquireRelease(
+      promise(() => browser.newPage({ colorScheme, viewport: { width, height: 900 } })),
+      (page) => promise(() => page.close())
+    )
+    /** Errors and warnings of the page, and of its console. */
+    const complaints: Array<string> = []
+    /** The URLs that it requests. */
+    const requested: Array<string> = []
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) complaints.push(message.text())
+    })
+    page.on("pageerror", (error) => complaints.push(String(error)))
+    page.on("request", (request) => requested.push(request.url()))
+    yield* promise(() => page.goto(`${simulator.url}/simulator/`))
+    yield* promise(() => page.getByText("Live", { exact: true }).waitFor())
+    return { ...simulator, page, complaints, requested, marks: promise(() => marksOf(page)) }
+  })
+
+type Page = Effect.Effect.Success<ReturnType<typeof open>>
+
+/** Nothing went wrong, and the page requests nothing from other servers. */
+const expectNoComplaint = ({ complaints, requested, url }: Page) => {
+  expect(complaints).toEqual([])
+  expect(requested.filter((one) => !one.startsWith(`${url}/simulator/`))).toEqual([])
+}
+
+const onPage = arrangedLive(Effect.suspend(open), Layer.empty)
+
+const hasMarks = ({ page }: Page, count: number) =>
   eventually(async () => (await page.locator(".mark").count()) === count)
 
-const rowsOf = ({ page }: Page.Page) =>
+const rowsOf = ({ page }: Page) =>
   promise(async () => {
     const rows = await page.locator("tbody tr").allInnerTexts()
     return rows.map((row) => {
@@ -42,11 +70,20 @@ const rowsOf = ({ page }: Page.Page) =>
     })
   })
 
-const press = ({ page }: Page.Page, name: string) => promise(() => page.getByRole("button", { name }).click())
+const press = ({ page }: Page, name: string) => promise(() => page.getByRole("button", { name }).click())
 
-const search = (page: Page.Page, headers = {}) => page.send(`${searchPath}?term=apple`, { headers })
+const search = (page: Page, headers = {}) => page.send(`${searchPath}?term=apple`, { headers })
 
-describe.skipIf(Page.isSkipped)("simulator page", () => {
+describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator page", () => {
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage"],
+      executablePath: Program.pathOf("chromium") ?? "chromium"
+    })
+  })
+
+  afterAll(() => browser.close())
+
   onPage("simulator page: before the first call, it shows client settings without a key", function*(page) {
     const text = yield* promise(() => page.page.locator("body").innerText())
     expect(text).toContain(`Point your client here: ${page.url}`)
@@ -226,7 +263,7 @@ describe.skipIf(Page.isSkipped)("simulator page", () => {
   testLive.each(["light", "dark"] as const)(
     "simulator page: it fits a width of 400 pixels in %s mode",
     function*(colorScheme) {
-      const page = yield* Page.open(browser, { colorScheme, width: 400 })
+      const page = yield* open(colorScheme, 400)
       yield* search(page, yield* page.exchange)
       yield* press(page, "Table")
       yield* hasMarks(page, 3)
