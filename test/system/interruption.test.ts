@@ -69,28 +69,18 @@ interface Case {
 
 type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
 
-/** Calls back before each operation of one fiber, which yields there if the callback says so. */
-class WatchingScheduler extends SteppedScheduler {
-  watched: { readonly fiber: AnyFiber; readonly onOperation: () => boolean } | undefined
-
-  protected override yields(operations: number, fiber: AnyFiber) {
-    const yields = super.yields(operations, fiber)
-    return this.watched?.fiber === fiber && this.watched.onOperation() || yields
-  }
-}
-
 const isDone = (fiber: AnyFiber) => fiber.unsafePoll() !== null
 
 const isTyped = (exit: Exit.Exit<unknown, unknown>) => Exit.isSuccess(exit) || !Cause.isDie(exit.cause)
 
 class Run {
   readonly violations: Array<string> = []
-  readonly scheduler: WatchingScheduler
+  readonly scheduler: SteppedScheduler
   private readonly scope = Effect.runSync(Scope.make())
   private readonly built: Effect.Effect<Context.Context<Env>>
 
   constructor({ at, client, service: { origin } }: Case) {
-    this.scheduler = new WatchingScheduler(1 + (at * 7) % 60, seeded(String(at)).next)
+    this.scheduler = new SteppedScheduler(1 + (at * 7) % 60, seeded(String(at)).next)
     const layer = NutritionAdvisor.layer({
       baseUrl: origin,
       licenseKey: Redacted.make("test-key"),
@@ -104,13 +94,11 @@ class Run {
 
   start(call: Effect.Effect<unknown, unknown, Env>): AnyFiber {
     const started = Effect.zipRight(Effect.yieldNow(), this.built)
-    return Effect.runFork(Effect.flatMap(started, (built) => Effect.provide(call, built)), {
-      scheduler: this.scheduler
-    })
+    return this.scheduler.fork(Effect.flatMap(started, (built) => Effect.provide(call, built)))
   }
 
   close(): AnyFiber {
-    return Effect.runFork(Scope.close(this.scope, Exit.void), { scheduler: this.scheduler })
+    return this.scheduler.fork(Scope.close(this.scope, Exit.void))
   }
 
   /** Runs fibers until the condition is true, for 30 seconds at most. */
@@ -147,13 +135,11 @@ const play = async (played: Case) => {
     else closing = run.close()
   }
   let operations = 0
-  run.scheduler.watched = {
-    fiber: caller,
-    onOperation: () => {
-      operations += 1
-      if (operations === at) end()
-      return operations === at
-    }
+  run.scheduler.onOperation = (fiber) => {
+    if (fiber !== caller) return false
+    operations += 1
+    if (operations === at) end()
+    return operations === at
   }
   const isWaiting = () =>
     silent === "token" && service.openOn("token") === 1 || silent === "data" && service.openOn("data") === 2

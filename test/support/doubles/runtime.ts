@@ -44,17 +44,14 @@ type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
 /** The number of operations that the runtime needs to wake a fiber from a yield. With fewer, no fiber makes progress. */
 const wakingOperations = 9
 
-/** A scheduler whose subclass decides when fibers continue, and after how many of their own operations they yield. */
-export abstract class ManualScheduler implements Scheduler.Scheduler {
-  protected abstract add(goOn: () => void): void
-
-  protected abstract yields(operations: number, fiber: AnyFiber): boolean
-
-  shouldYield(fiber: AnyFiber) {
-    return this.yields(fiber.currentOpCount - wakingOperations, fiber) ? 0 : false
-  }
-
-  scheduleTask(task: () => void) {
-    this.add(task)
-  }
-}
+/**
+ * A scheduler that passes each task to `add`. A fiber continues until `yields`, which gets the number of its own operations, returns
+ * true.
+ */
+export const makeScheduler = (
+  add: (task: () => void) => void,
+  yields: (operations: number, fiber: AnyFiber) => boolean
+): Scheduler.Scheduler => ({
+  shouldYield: (fiber) => yields(fiber.currentOpCount - wakingOperations, fiber) ? 0 : false,
+  scheduleTask: add
+})

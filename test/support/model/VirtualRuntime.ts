@@ -31,7 +31,7 @@ export class VirtualRuntime {
   /** Starts an effect, and runs it until it waits for time, or for the given number of turns of the scheduler. */
   run<A, E>(effect: Effect.Effect<A, E>, turns?: number): Fiber.RuntimeFiber<A, E> {
     const counted = effect.pipe(this.count.counted, Effect.withRandom(this.random), Effect.withClock(this.clock))
-    const fiber = Effect.runFork(counted, { scheduler: this.scheduler })
+    const fiber = this.scheduler.fork(counted)
     this.scheduler.runFibers(turns)
     return fiber
   }

@@ -39,18 +39,11 @@ const wakingOperations = 3
 
 type AnyFiber = Fiber.Fiber<unknown, unknown>
 
-export abstract class ManualScheduler implements Scheduler.Scheduler {
-  readonly executionMode = "async"
-
-  protected abstract add(goOn: () => void): void
-
-  protected abstract yields(operations: number, fiber: AnyFiber): boolean
-
-  shouldYield(fiber: AnyFiber) {
-    return this.yields(fiber.currentOpCount - wakingOperations, fiber)
-  }
-
-  makeDispatcher() {
-    return { scheduleTask: (task: () => void) => this.add(task), flush: () => {} }
-  }
-}
+export const makeScheduler = (
+  add: (task: () => void) => void,
+  yields: (operations: number, fiber: AnyFiber) => boolean
+): Scheduler.Scheduler => ({
+  executionMode: "async",
+  shouldYield: (fiber) => yields(fiber.currentOpCount - wakingOperations, fiber),
+  makeDispatcher: () => ({ scheduleTask: add, flush: () => {} })
+})
