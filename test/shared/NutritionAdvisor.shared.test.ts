@@ -3,7 +3,7 @@ import { HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import type { Context } from "effect"
 import { Clock, Effect, Fiber, Layer, Option, Random, Stream } from "effect"
-import { NutritionAdvisor, SharedTokenCache, type TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisor, type TokenProvider } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
@@ -97,11 +97,10 @@ test(
   function*({ cache, simulator }) {
     const before = yield* Effect.withRandom(replica(), Random.fixed([0.5]))
     yield* from(before)
-    const shared = yield* SharedTokenCache.SharedTokenCache
-    const name = yield* cache.lastName
+    const name = cache.lastName()
     yield* revoke
-    yield* shared.lease(name, "a replica that hangs", 60_000)
-    for (const operation of Cache.operations) yield* cache.behaveAlways(operation, Cache.takes(900))
+    yield* cache.lease(name, "a replica that hangs", 60_000)
+    for (const operation of Cache.operations) cache.always.set(operation, Cache.takes(900))
     yield* simulator.setLatency("token", "9.9 seconds")
     const started = yield* Clock.currentTimeMillis
     expect(yield* searchEnd(before)).toBe("Success")

@@ -1,12 +1,6 @@
 import { describe, expect } from "@effect/vitest"
 import { Clock, Effect, Exit, Fiber, Layer, Option, Random, Redacted, Scope } from "effect"
-import {
-  AccessToken,
-  RefreshPolicy,
-  SharedTokenCache,
-  SharedTokenIssuer,
-  type TokenIssuer
-} from "effect-nutrition-advisor"
+import { AccessToken, RefreshPolicy, SharedTokenIssuer, type TokenIssuer } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
 import { settle } from "../support/doubles/CacheDouble.js"
@@ -23,11 +17,7 @@ const hour = 3_600_000
 const replica = (options: Partial<SharedTokenIssuer.Options> = {}) =>
   SharedTokenIssuer.make({ baseUrl: "https://advisor.example", licenseKey: Redacted.make("license-7f3a"), ...options })
 
-const doubles = Effect.all({
-  cache: Cache.CacheDouble,
-  issuer: Issuer.IssuerDouble,
-  shared: SharedTokenCache.SharedTokenCache
-})
+const doubles = Effect.all({ cache: Cache.CacheDouble, issuer: Issuer.IssuerDouble })
 
 const test = arranged(doubles, Layer.merge(Issuer.layer, Cache.layer), Cache.around)
 
@@ -62,18 +52,18 @@ const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 /** Takes the lease for a number of milliseconds, and never releases it. */
 const squat = (millis: number) =>
   Effect.gen(function*() {
-    const { cache, issuer, shared } = yield* doubles
+    const { cache, issuer } = yield* doubles
     yield* issuer.respondNext(Effect.fail(Issuer.unavailable))
     yield* failedExchange
-    expect(yield* shared.lease(yield* cache.lastName, "squatter", millis)).toBe(true)
+    expect(yield* cache.lease(cache.lastName(), "squatter", millis)).toBe(true)
   })
 
 const isFree = Effect.gen(function*() {
-  const { cache, shared } = yield* doubles
+  const { cache } = yield* doubles
   yield* Time.pass(0)
-  const name = yield* cache.lastName
-  const isGranted = yield* shared.lease(name, "nobody", 1)
-  yield* shared.release(name, "nobody")
+  const name = cache.lastName()
+  const isGranted = yield* cache.lease(name, "nobody", 1)
+  yield* cache.release(name, "nobody")
   return isGranted
 })
 
@@ -121,7 +111,7 @@ describe("sharing: token in the cache", () => {
   test("the entry expires with the token", function*({ cache }) {
     yield* Time.set(5_000_000)
     yield* fromNewReplica
-    expect((yield* cache.callsOf("write")).map(({ args: [, options] }) => options))
+    expect(cache.callsOf("write").map(({ args: [, options] }) => options))
       .toEqual([{ owner: expect.any(String), timeToLive: life }])
   })
 
@@ -129,15 +119,15 @@ describe("sharing: token in the cache", () => {
     yield* Time.set(life)
     yield* issuer.respondNext(Effect.succeed(Issuer.token(1, 0, life)))
     yield* fromNewReplica
-    expect((yield* cache.callsOf("write")).map(({ args: [, options] }) => options)).toMatchObject([{ timeToLive: 1 }])
+    expect(cache.callsOf("write").map(({ args: [, options] }) => options)).toMatchObject([{ timeToLive: 1 }])
   })
 
-  test("an unreadable entry is ignored and overwritten", function*({ cache, issuer, shared }) {
+  test("an unreadable entry is ignored and overwritten", function*({ cache, issuer }) {
     yield* fromNewReplica
-    const name = yield* cache.lastName
-    yield* shared.lease(name, "stranger", 1)
-    yield* shared.write(name, "v1.not an entry.", { owner: "stranger", timeToLive: life })
-    yield* shared.release(name, "stranger")
+    const name = cache.lastName()
+    yield* cache.lease(name, "stranger", 1)
+    yield* cache.write(name, "v1.not an entry.", { owner: "stranger", timeToLive: life })
+    yield* cache.release(name, "stranger")
     expect([yield* fromNewReplica, yield* fromNewReplica, yield* issuer.calls])
       .toEqual([Issuer.secretOf(2), Issuer.secretOf(2), 2])
   })
@@ -180,9 +170,8 @@ describe("sharing: lease", () => {
   test("each exchange has its own lease owner and writes the entry before the release", function*({ cache }) {
     const first = yield* replica({ lease: "20 seconds" })
     yield* settle(first.issue(replacing(yield* settle(missing(first)))))
-    const calls = yield* cache.calls
-    const leases = yield* cache.callsOf("lease")
-    expect(calls.map(({ operation }) => operation))
+    const leases = cache.callsOf("lease")
+    expect(cache.calls.map(({ operation }) => operation))
       .toEqual([1, 2].flatMap(() => ["read", "lease", "read", "write", "release"]))
     expect(leases.map(({ args: [, duration] }) => duration)).toEqual([20_000, 20_000])
     expect(new Set(leases.map(({ args: [owner] }) => owner)).size).toBe(2)
@@ -190,7 +179,7 @@ describe("sharing: lease", () => {
 
   test("the cache is read again after the lease, which can save an exchange", function*({ cache, issuer }) {
     const [peer, late] = yield* Effect.all([replica(), replica()])
-    yield* cache.behaveNext("lease", (call) => Effect.zipRight(Effect.orDie(missing(peer)), call))
+    cache.next.set("lease", (call) => Effect.zipRight(Effect.orDie(missing(peer)), call))
     expect([yield* valueFrom(late), yield* issuer.calls, yield* isFree]).toEqual([Issuer.secretOf(1), 1, true])
   })
 
@@ -217,7 +206,7 @@ describe("sharing: lease", () => {
   })
 
   test("a replica that is interrupted before the response to its lease releases it", function*({ cache }) {
-    yield* cache.behaveNext("lease", Effect.zipLeft(Effect.sleep(300)))
+    cache.next.set("lease", Effect.zipLeft(Effect.sleep(300)))
     const here = yield* Effect.fork(Effect.flatMap(replica(), missing))
     yield* Time.pass(100)
     const interrupting = yield* Effect.fork(Fiber.interrupt(here))
@@ -227,14 +216,14 @@ describe("sharing: lease", () => {
   })
 
   test("a lease whose response was lost is taken again by the same replica", function*({ cache, issuer }) {
-    yield* cache.behaveNext("lease", Effect.zipLeft(Effect.never))
+    cache.next.set("lease", Effect.zipLeft(Effect.never))
     expect([yield* fromNewReplica, yield* isFree, yield* issuer.calls]).toEqual([Issuer.secretOf(1), true, 1])
   })
 
   test("a lease whose response was lost is released, although the replica exchanges alone", function*({ cache }) {
-    yield* cache.behaveAlways("lease", Effect.zipLeft(Effect.never))
+    cache.always.set("lease", Effect.zipLeft(Effect.never))
     expect(yield* counterChanges(fromNewReplica, "shared_tokens")).toEqual({ "_total ExchangedAlone": 1 })
-    yield* cache.behaveAlways("lease", (call) => call)
+    cache.always.delete("lease")
     expect(yield* isFree).toBe(true)
   })
 
@@ -249,7 +238,7 @@ describe("sharing: lease", () => {
         }),
         "shared_"
       )
-      expect([counted, yield* cache.callsOf("write")]).toEqual([{ "tokens_total ExchangedAlone": 1 }, []])
+      expect([counted, cache.callsOf("write")]).toEqual([{ "tokens_total ExchangedAlone": 1 }, []])
     }
   )
 
@@ -257,7 +246,7 @@ describe("sharing: lease", () => {
     "a lease that becomes free after this wait is not taken, because the exchange would end too late",
     function*({ cache }) {
       yield* squat(20_100)
-      yield* cache.behaveAlways("read", Cache.takes(900))
+      cache.always.set("read", Cache.takes(900))
       const exchanged = settle(Effect.flatMap(replica({ tokenTimeout: "5 seconds" }), missing))
       expect(yield* counterChanges(exchanged, "shared_")).toEqual({ "tokens_total ExchangedAlone": 1 })
     }
@@ -283,14 +272,14 @@ describe("sharing: a cache that", () => {
   )
 
   test.each(rows)("%s at %s delays the token by one call", function*([, operation, { behavior, longest }], { cache }) {
-    yield* cache.behaveNext(operation, behavior)
+    cache.next.set(operation, behavior)
     const [token, millis] = yield* timed(Effect.flatMap(replica(), missing))
     expect(Issuer.valueOf(token)).toBe(Issuer.secretOf(1))
     expect(millis).toBeLessThanOrEqual(longest + 250)
   })
 
   test.each(rows)("%s at %s is logged as one warning", function*([, operation, { behavior }], { cache }) {
-    yield* cache.behaveNext(operation, behavior)
+    cache.next.set(operation, behavior)
     expect(yield* logged(fromNewReplica)).toMatchObject([{
       level: "WARN",
       message: expect.stringMatching(/^The shared token cache .* exchanges the license key by itself\.$/)
@@ -298,7 +287,7 @@ describe("sharing: a cache that", () => {
   })
 
   test.each(rows)("%s at %s is counted as one failure", function*([, operation, { behavior, reason }], { cache }) {
-    yield* cache.behaveNext(operation, behavior)
+    cache.next.set(operation, behavior)
     expect(yield* counterChanges(fromNewReplica, "shared_cache_failures_total")).toEqual({ [reason]: 1 })
   })
 })
@@ -310,7 +299,7 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
     const { cache } = yield* doubles
     const fiber = yield* Effect.fork(Effect.withRandom(Effect.flatMap(replica(), missing), Random.fixed([0.5])))
     for (const [behavior, millis] of [[Cache.fails, 2_000], [undefined, 1_000], [Cache.fails, 2_000]] as const) {
-      yield* cache.behaveAlways("read", behavior)
+      cache.always.set("read", behavior)
       yield* Time.pass(millis)
     }
     return fiber
@@ -334,7 +323,7 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
 })
 
 test("sharing: the lease is released even if writing the token fails", function*({ cache }) {
-  yield* cache.behaveNext("write", Cache.fails)
+  cache.next.set("write", Cache.fails)
   yield* fromNewReplica
   expect(yield* isFree).toBe(true)
 })
@@ -362,8 +351,8 @@ describe("sharing: closing the layer", () => {
     ] as const
   )("%s", function*([, behavior, longest, isPublished], { cache }) {
     const { close } = yield* exchanging
-    yield* cache.behaveNext("write", behavior)
-    yield* cache.behaveNext("release", Cache.takes(300))
+    cache.next.set("write", behavior)
+    cache.next.set("release", Cache.takes(300))
     yield* Time.pass(500)
     const [, millis] = yield* timed(close)
     expect(millis).toBeGreaterThan(longest - 100)

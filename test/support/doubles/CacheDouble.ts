@@ -45,7 +45,9 @@ export const over = (
 
 const make = Effect.map(SharedTokenCache.SharedTokenCache, (cache) => {
   const calls: Array<Call> = []
+  /** How the next call of an operation behaves. */
   const next = new Map<Operation, Behavior>()
+  /** How all other calls of an operation behave. */
   const always = new Map<Operation, Behavior | undefined>()
 
   const double = over(cache, (call) => {
@@ -56,16 +58,13 @@ const make = Effect.map(SharedTokenCache.SharedTokenCache, (cache) => {
   })
 
   return {
-    double,
-    calls: Effect.sync(() => [...calls]),
-    callsOf: (operation: Operation) => Effect.sync(() => calls.filter((call) => call.operation === operation)),
-    /** The next call of an operation behaves like this. */
-    behaveNext: (operation: Operation, behavior: Behavior) => Effect.sync(() => void next.set(operation, behavior)),
-    /** All other calls of an operation behave like this. */
-    behaveAlways: (operation: Operation, behavior: Behavior | undefined) =>
-      Effect.sync(() => void always.set(operation, behavior)),
+    ...double,
+    calls,
+    callsOf: (operation: Operation) => calls.filter((call) => call.operation === operation),
+    next,
+    always,
     /** The name in the last call. */
-    lastName: Effect.sync(() => calls.at(-1)?.name ?? "")
+    lastName: () => calls.at(-1)?.name ?? ""
   }
 })
 
@@ -77,7 +76,7 @@ export class CacheDouble extends Context.Tag("test/support/doubles/CacheDouble")
 export const layer: Layer.Layer<CacheDouble | SharedTokenCache.SharedTokenCache> = Layer.effectContext(
   Effect.map(
     make,
-    (service) => Context.make(CacheDouble, service).pipe(Context.add(SharedTokenCache.SharedTokenCache, service.double))
+    (double) => Context.make(CacheDouble, double).pipe(Context.add(SharedTokenCache.SharedTokenCache, double))
   )
 ).pipe(Layer.provide(Layer.fresh(SharedTokenCache.layerMemory)))
 
