@@ -1,12 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { read, repository } from "../support/documents/blocks.js"
-import { test } from "../support/doubles/arranged.js"
-import { snapshot } from "../support/doubles/metrics.js"
-import { advisorWithAllLayers } from "../support/doubles/simulatedAdvisor.js"
 import * as Program from "./Program.js"
 
 it.skipIf(Program.isMissing("promtool", "REQUIRE_PROMTOOL"))(
@@ -69,41 +64,3 @@ it("ops/dashboard.json: each panel has a description that says why it can be emp
   const wrong = panels.filter(({ description, fieldConfig }) => !description || !fieldConfig.defaults.noValue)
   expect(wrong.map(({ title }) => title)).toEqual([])
 })
-
-/** The metrics of a program after one search, with the values of their labels. */
-const measured = Effect.zipRight(NutritionAdvisor.search("oats"), snapshot).pipe(Effect.provide(advisorWithAllLayers))
-
-const selectorsIn = (text: string) =>
-  Array.from(
-    text.matchAll(/(nutrition_advisor_\w+?)(?:_bucket)?(?:\{(.*?)\})?(?=[\s[)*])/g),
-    ([, metric = "", labels = ""]) => ({
-      metric,
-      labels: Array.from(labels.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g), ([, name = "", values = ""]) => ({
-        name,
-        values: values.split("|")
-      })).filter(({ name }) => name !== "job")
-    })
-  )
-
-/** Outcomes of the user's own bugs: they are counted only once there is one. */
-const unforeseen = ["Defect"]
-
-test.each(["alerts.yml", "dashboard.json"])(
-  "ops/%s: each expression uses existing metrics and labels",
-  function*(file) {
-    const all = yield* measured
-    const selectors = selectorsIn(
-      read(`ops/${file}`).replaceAll("\\\"", "\"").replace(/"description":.*|description: [^]*?(?=- alert|$)/g, "")
-    )
-    expect(selectors.length).toBeGreaterThan(9)
-    const missing = selectors.flatMap(({ labels, metric }) => {
-      const known = all.filter(({ name }) => name === metric)
-      if (known.length === 0) return [metric]
-      return labels.flatMap(({ name, values }) =>
-        values.filter((value) => !unforeseen.includes(value) && !known.some(({ labels }) => labels[name] === value))
-          .map((value) => `${metric}{${name}="${value}"}`)
-      )
-    })
-    expect(missing).toEqual([])
-  }
-)

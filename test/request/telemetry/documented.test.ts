@@ -1,17 +1,27 @@
-import { readFileSync } from "node:fs"
 import { describe, expect } from "@effect/vitest"
-import { Effect } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Effect, Layer } from "effect"
+import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { read } from "../../support/documents/blocks.js"
 import { test } from "../../support/doubles/arranged.js"
 import { type Measured, snapshot } from "../../support/doubles/metrics.js"
-import { advisorWithAllLayers } from "../../support/doubles/simulatedAdvisor.js"
+import { settings } from "../../support/doubles/simulatedAdvisor.js"
 
+/** The client with a shared token and all layers that wrap it, so that it has every metric. */
+const advisorWithAllLayers = Throttle.layer({}).pipe(
+  Layer.provide(RequestRetry.layer({})),
+  Layer.provide(SearchCache.layer({ timeToLive: "1 minute" })),
+  Layer.provide(NutritionAdvisor.layerShared(settings)),
+  Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
+)
+
+/** The metrics of a program after one search, with the values of their labels. */
 const measured = Effect.zipRight(NutritionAdvisor.search("oats"), snapshot).pipe(Effect.provide(advisorWithAllLayers))
 
 const rowOf = ({ labels, name, type }: Measured) => `${name}{${Object.keys(labels).sort().join()}} ${type}`
 
 const documented = Array.from(
-  readFileSync("docs/telemetry.md", "utf8").matchAll(/^\| `(nutrition_advisor_\w+)(?:\{(.*?)\})?` \| (\w+) \|/gm),
+  read("docs/telemetry.md").matchAll(/^\| `(nutrition_advisor_\w+)(?:\{(.*?)\})?` \| (\w+) \|/gm),
   ([, name, labels = "", type]) => `${name}{${labels.split(",").sort().join()}} ${type}`
 )
 
@@ -26,7 +36,42 @@ describe("metrics", () => {
 
   test("ops/dashboard.json has a panel for each metric", function*() {
     const names = distinct((yield* own).map(({ name }) => name))
-    const dashboard = readFileSync("ops/dashboard.json", "utf8")
+    const dashboard = read("ops/dashboard.json")
     expect(names.filter((name) => !dashboard.includes(name))).toEqual([])
   })
 })
+
+const selectorsIn = (text: string) =>
+  Array.from(
+    text.matchAll(/(nutrition_advisor_\w+?)(?:_bucket)?(?:\{(.*?)\})?(?=[\s[)*])/g),
+    ([, metric = "", labels = ""]) => ({
+      metric,
+      labels: Array.from(labels.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g), ([, name = "", values = ""]) => ({
+        name,
+        values: values.split("|")
+      })).filter(({ name }) => name !== "job")
+    })
+  )
+
+/** Outcomes of the user's own bugs: they are counted only once there is one. */
+const unforeseen = ["Defect"]
+
+test.each(["alerts.yml", "dashboard.json"])(
+  "ops/%s: each expression uses existing metrics and labels",
+  function*(file) {
+    const all = yield* measured
+    const selectors = selectorsIn(
+      read(`ops/${file}`).replaceAll("\\\"", "\"").replace(/"description":.*|description: [^]*?(?=- alert|$)/g, "")
+    )
+    expect(selectors.length).toBeGreaterThan(9)
+    const missing = selectors.flatMap(({ labels, metric }) => {
+      const known = all.filter(({ name }) => name === metric)
+      if (known.length === 0) return [metric]
+      return labels.flatMap(({ name, values }) =>
+        values.filter((value) => !unforeseen.includes(value) && !known.some(({ labels }) => labels[name] === value))
+          .map((value) => `${metric}{${name}="${value}"}`)
+      )
+    })
+    expect(missing).toEqual([])
+  }
+)

@@ -1,7 +1,7 @@
 /** Clients over the simulator or another HttpClient. They exchange the key only if a request needs a token, and try that once. */
 import type { HttpClient } from "@effect/platform"
 import { Context, Effect, Layer } from "effect"
-import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
 export const settings: NutritionAdvisor.Options = {
@@ -22,11 +22,3 @@ export const advisorOver = (httpClient: HttpClientLayer, options: Partial<Nutrit
     Layer.build,
     Effect.map(Context.get(NutritionAdvisor.NutritionAdvisor))
   )
-
-/** The client with a shared token and all layers that wrap it, so that it has every metric. */
-export const advisorWithAllLayers = Throttle.layer({}).pipe(
-  Layer.provide(RequestRetry.layer({})),
-  Layer.provide(SearchCache.layer({ timeToLive: "1 minute" })),
-  Layer.provide(NutritionAdvisor.layerShared(settings)),
-  Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
-)
