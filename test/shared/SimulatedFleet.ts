@@ -108,12 +108,6 @@ export class SimulatedFleet {
     replica?.close()
   }
 
-  /** Stops a replica, and starts another one in its place after so many milliseconds. */
-  restart(id: number, pause: number) {
-    this.stop(id)
-    this.time.after(pause, () => this.start(id))
-  }
-
   /** Advances the time, and runs everything that is due. */
   async pass(millis: number) {
     for (const _ of this.time.passing(millis)) {

@@ -43,7 +43,8 @@ const revoke: Incident = ({ now, simulator }, counts) => {
 const restartOne = (fleet: SimulatedFleet, counts: IncidentCounts, id: number, pause: number) => {
   const lastExchange = fleet.exchangeStarts.at(-1) ?? Number.NEGATIVE_INFINITY
   if (fleet.time.now - lastExchange <= exchangeMillis) counts.stops += 1
-  fleet.restart(id, pause)
+  fleet.stop(id)
+  fleet.time.after(pause, () => fleet.start(id))
 }
 
 const restart: Incident = (fleet, counts, random) => {

@@ -59,12 +59,6 @@ export const spawned = (command: string, args: ReadonlyArray<string>, env: Setti
       })
   )
 
-const untilEnd = (process: ReturnType<typeof spawned>) =>
-  Effect.scoped(Effect.flatMap(process, ({ child, ended }) => {
-    child.stdin.end()
-    return ended
-  }))
-
 /** A program of this repository, in the same way. */
 export const started = (
   program: string,
@@ -88,7 +82,8 @@ export const serving = (...given: Parameters<typeof started>) =>
   })
 
 /** Runs a program until it ends by itself, with nothing on its standard input. */
-export const run = (...given: Parameters<typeof started>) => untilEnd(started(...given))
-
-/** Runs any other command of the operating system. */
-export const runCommand = (...given: Parameters<typeof spawned>) => untilEnd(spawned(...given))
+export const run = (...given: Parameters<typeof started>) =>
+  Effect.scoped(Effect.flatMap(started(...given), ({ child, ended }) => {
+    child.stdin.end()
+    return ended
+  }))

@@ -48,6 +48,10 @@ const withFault = (
     }
   })
 
+/** Returns the result of a fiber that must have ended by now. If it hasn't, dies at once: `Fiber.join` would wait for the test's timeout. */
+const resultNow = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Effect.Effect<A, E> =>
+  Effect.flatMap(Fiber.poll(fiber), Option.getOrElse(() => Effect.dieMessage("The fiber has not ended yet")))
+
 const failure = (reason: "Timeout" | "Aborted" | "Closed") =>
   new NutritionAdvisorError.TransportError({ operation: "token", reason })
 
@@ -65,7 +69,7 @@ describe("TokenProvider: an issuer or store", () => {
       yield* Time.pass("2999 millis")
       expect((yield* Effect.forEach(callers, Fiber.poll)).map(Option.isNone)).toEqual([true, true])
       yield* Time.pass("1 millis")
-      expect(yield* Effect.forEach(callers, Time.resultNow)).toEqual([failure("Timeout"), failure("Timeout")])
+      expect(yield* Effect.forEach(callers, resultNow)).toEqual([failure("Timeout"), failure("Timeout")])
       faults[call] = undefined
       yield* Time.pass("1 second")
       expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
@@ -80,8 +84,8 @@ describe("TokenProvider: an issuer or store", () => {
       yield* Time.pass("1 second")
       const closing = yield* Effect.forkDaemon(close)
       yield* Time.pass(0)
-      yield* Time.resultNow(closing)
-      expect(yield* Time.resultNow(waiting)).toEqual(failure("Closed"))
+      yield* resultNow(closing)
+      expect(yield* resultNow(waiting)).toEqual(failure("Closed"))
     }
   )
 
@@ -91,7 +95,7 @@ describe("TokenProvider: an issuer or store", () => {
       const { caller, store } = yield* withFault(call, Effect.uninterruptible(Effect.sleep("15 seconds")))
       const waiting = yield* Effect.forkDaemon(Effect.flip(caller))
       yield* Time.pass("20 seconds")
-      expect([yield* Time.resultNow(waiting), yield* store.current]).toEqual([failure("Timeout"), Option.none()])
+      expect([yield* resultNow(waiting), yield* store.current]).toEqual([failure("Timeout"), Option.none()])
     }
   )
 
@@ -127,6 +131,6 @@ describe("TokenProvider: an issuer or store", () => {
     const { caller } = yield* withFault("put", Effect.never, { isRejected: true, tokenTimeout: "3 seconds" })
     const waiting = yield* Effect.forkDaemon(Effect.flip(caller))
     yield* Time.pass("4 seconds")
-    expect(yield* Time.resultNow(waiting)).toEqual(failure("Timeout"))
+    expect(yield* resultNow(waiting)).toEqual(failure("Timeout"))
   })
 })

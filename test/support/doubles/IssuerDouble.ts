@@ -34,27 +34,20 @@ export const token = (number: number, receivedAt: number, life: number): AccessT
 export const issued = (number: number, life: number): Outcome =>
   Effect.map(Clock.currentTimeMillis, (now) => token(number, now, life))
 
-interface Settings {
-  always: Outcome
-  latency: Duration.DurationInput
-}
-
 const usualLife = 1_000_000
 
 const make = Effect.sync(() => {
   const starts: Array<number> = []
   const planned: Array<Outcome> = []
   const counts = { interrupted: 0, tokens: 0 }
-  const newToken = Effect.suspend(() => issued(++counts.tokens, usualLife))
-  const settings: Settings = { always: newToken, latency: 0 }
-
-  const set = (changes: Partial<Settings>) => Effect.sync(() => void Object.assign(settings, changes))
+  let always: Outcome = Effect.suspend(() => issued(++counts.tokens, usualLife))
+  let latency: Duration.DurationInput = 0
 
   const issue: TokenIssuer.Service["issue"] = () =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       starts.push(now)
-      const outcome = planned.shift() ?? settings.always
-      return settings.latency === 0 ? outcome : Effect.zipRight(Effect.sleep(settings.latency), outcome)
+      const outcome = planned.shift() ?? always
+      return latency === 0 ? outcome : Effect.zipRight(Effect.sleep(latency), outcome)
     }).pipe(Effect.onInterrupt(() => Effect.sync(() => counts.interrupted++)))
 
   return {
@@ -64,11 +57,11 @@ const make = Effect.sync(() => {
     starts: Effect.sync(() => [...starts]),
     /** The number of exchanges that were interrupted. */
     interrupted: Effect.sync(() => counts.interrupted),
-    setLatency: (latency: Duration.DurationInput) => set({ latency }),
+    setLatency: (duration: Duration.DurationInput) => Effect.sync(() => void (latency = duration)),
     /** The next exchanges end with these outcomes, in this order. */
     respondNext: (...outcomes: Array<Outcome>) => Effect.sync(() => void planned.push(...outcomes)),
     /** All other exchanges end with this outcome instead of a new token. */
-    respondAlways: (always: Outcome) => set({ always })
+    respondAlways: (outcome: Outcome) => Effect.sync(() => void (always = outcome))
   }
 })
 

@@ -13,10 +13,6 @@ export const timers: Effect.Effect<number> = Effect.map(TestClock.sleeps(), Chun
 /** The number of running fibers that have no parent. */
 export const fibers: Effect.Effect<number> = Effect.map(Fiber.roots, ({ length }) => length)
 
-/** Returns the result of a fiber that must have ended by now. If it hasn't, dies at once: `Fiber.join` would wait for the test's timeout. */
-export const resultNow = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Effect.Effect<A, E> =>
-  Effect.flatMap(Fiber.poll(fiber), Option.getOrElse(() => Effect.dieMessage("The fiber has not ended yet")))
-
 /** Advances the clock in steps of this duration until the effect ends. */
 export const runToEnd = (step: Duration.DurationInput) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {

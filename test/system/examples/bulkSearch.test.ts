@@ -158,10 +158,11 @@ if (!hasTerminal) console.log("script is missing: the progress of examples/bulk-
 if (hasTerminal) {
   test("bulk-search.ts: on a terminal, it shows counts, rate and time left", function*(job) {
     yield* job.write(["oats", "", "rice"])
-    const shown = yield* Program.runCommand("script", ["-qec", job.command, "/dev/null"], job.environment)
-    expect(shown.stdout.split(/\r\u001b\[K|\r\n/).filter((line) => line !== "").at(-1)).toMatch(
+    const { ended } = yield* Program.spawned("script", ["-qec", job.command, "/dev/null"], job.environment)
+    const { code, stdout } = yield* ended
+    expect(stdout.split(/\r\u001b\[K|\r\n/).filter((line) => line !== "").at(-1)).toMatch(
       /^3 of 3 searched, 1 failed, \d+\.\d per second, 0 s left$/
     )
-    expect(shown.code).toBe(0)
+    expect(code).toBe(0)
   })
 }

@@ -1,15 +1,11 @@
 /** The ways by which a request of NutritionAdvisor comes to an UndiciClient. */
 import { HttpClient } from "@effect/platform"
-import { NodeHttpClient } from "@effect/platform-node"
 import { Context, Effect, identity, Layer, Redacted, type Scope } from "effect"
 import { AccessToken, NutritionAdvisor } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { providerOf } from "../../support/doubles/providerOf.js"
 
 export const ours = Effect.orDie(UndiciClient.make())
-
-/** The client of the platform over undici. */
-export const stock = Layer.build(NodeHttpClient.layerUndici).pipe(Effect.map(Context.get(HttpClient.HttpClient)))
 
 const tokenNamed = (value: string) =>
   AccessToken.make({ value, serviceId: "a-customer", receivedAt: 0, expiresAt: 3_600_000 })
