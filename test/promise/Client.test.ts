@@ -12,7 +12,6 @@ import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { testLive } from "../support/doubles/arranged.js"
 import * as IssuerDouble from "../support/doubles/IssuerDouble.js"
 import * as Wire from "../support/doubles/Wire.js"
-import { rejection } from "./outcomes.js"
 import { doubled, key, settings, simulatedClient } from "./simulatedClient.js"
 
 const found = { results: ["oats"] }
@@ -93,7 +92,7 @@ it.each<readonly [string, () => string | Promise<string>]>([
   async (_, licenseKey) => {
     await using world = simulatedClient({ licenseKey })
     vi.spyOn(console, "error").mockReturnValue()
-    const error = await rejection(world.advisor.search("oats"))
+    const error = await world.advisor.search("oats").catch((error: unknown) => error)
     expect(error).toBeInstanceOf(Advisor.LicenseKeyUnavailable)
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(secret)
     expect(await world.run(({ counters }) => counters)).toMatchObject({ exchanges: 0 })
@@ -104,7 +103,7 @@ it("licenseKey: a call rejects with the LicenseKeyUnavailable that the function 
   vi.spyOn(console, "error").mockReturnValue()
   const error = new Advisor.LicenseKeyUnavailable({ detail: "the vault is sealed" })
   await using world = simulatedClient({ licenseKey: () => Promise.reject(error) })
-  expect(await rejection(world.advisor.search("oats"))).toStrictEqual(error)
+  await expect(world.advisor.search("oats")).rejects.toStrictEqual(error)
 })
 
 const failure = new Advisor.ServerError({ operation: "search", status: 503, retryAfter: 5 })
@@ -115,7 +114,7 @@ it("rejection: Node prints the error with its message, the caller and its fields
   const callingFunction = async () => {
     await advisor.search("oats")
   }
-  expect(await rejection(callingFunction())).toBe(error)
+  await expect(callingFunction()).rejects.toBe(error)
   const printed = inspect(error)
   expect(printed).toMatch(
     /^ServerError: The search failed[^]* at (?:async )?callingFunction \(.*Client\.test\.ts:\d+[^]*status: 503,[^]*body: /
@@ -125,7 +124,7 @@ it("rejection: Node prints the error with its message, the caller and its fields
 
 it("rejection: structuredClone keeps the message of the error", async () => {
   await using advisor = Advisor.fromLayer(NutritionAdvisorTest.layerFailing(failure))
-  const error = await rejection(advisor.search("oats"))
+  const error = await advisor.search("oats").catch((error: unknown) => error)
   expect(structuredClone(error)).toHaveProperty("message", expect.stringMatching(/failed with status/))
 })
 
@@ -138,15 +137,15 @@ it.each<readonly [string, () => Effect.Effect<never, Advisor.NutritionAdvisorErr
   "rejection: a search rejects with the failure or defect if the search of a custom layer %s",
   async (_, search, reason) => {
     await using advisor = doubled(search)
-    expect(await rejection(advisor.search("oats"))).toBe(reason)
+    await expect(advisor.search("oats")).rejects.toBe(reason)
   }
 )
 
 it("rejection: each call rejects with the error of a layer that can't be built", async () => {
   const error = new Advisor.ConfigurationError({ field: "connections" })
   await using advisor = Advisor.createClient({ ...settings, httpClient: Layer.fail(error) })
-  expect(await rejection(advisor.search("oats"))).toBe(error)
-  expect(await rejection(advisor.fetch("/v2/diary"))).toBe(error)
+  await expect(advisor.search("oats")).rejects.toBe(error)
+  await expect(advisor.fetch("/v2/diary")).rejects.toBe(error)
 })
 
 it("searchAs: it decodes with a schema of effect or zod", async () => {
@@ -179,25 +178,23 @@ it("fromLayer: the error of a missing variable names the variable once", async (
       Layer.provide([cache, world.httpClient])
     )
   )
-  expect(await rejection(advisor.search("oats"))).toMatchObject({
+  await expect(advisor.search("oats")).rejects.toMatchObject({
     _tag: "ConfigurationError",
     message: "The setting NUTRITION_ADVISOR_REDIS_URL is not set."
   })
 })
 
 it("fromLayer: the error of an invalid variable names the variable but not its value", async () => {
-  const rejected = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>) =>
-    rejection(
-      Advisor.fromLayer(Layer.provide(layer, Layer.setConfigProvider(ConfigProvider.fromEnv()))).search("oats")
-    )
+  const searchWith = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>) =>
+    Advisor.fromLayer(Layer.provide(layer, Layer.setConfigProvider(ConfigProvider.fromEnv()))).search("oats")
   const configured = Layer.provide(NutritionAdvisor.layerConfig(), Simulator.layerHttpClient())
   vi.stubEnv("NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl)
   vi.stubEnv("NUTRITION_ADVISOR_LICENSE_KEY", key)
   vi.stubEnv("NUTRITION_ADVISOR_REQUEST_TIMEOUT", "soon")
-  expect(await rejected(configured)).toMatchObject({ _tag: "ConfigurationError", field: "requestTimeout" })
+  await expect(searchWith(configured)).rejects.toMatchObject({ _tag: "ConfigurationError", field: "requestTimeout" })
   vi.stubEnv("WRONG", key)
   const own = Layer.unwrapEffect(Effect.as(Config.integer("WRONG"), configured))
-  expect(await rejected(own)).toMatchObject({ variable: "WRONG", message: expect.not.stringContaining(key) })
+  await expect(searchWith(own)).rejects.toMatchObject({ variable: "WRONG", message: expect.not.stringContaining(key) })
 })
 
 it("status: it has all fields of the TokenProvider's status", async () => {

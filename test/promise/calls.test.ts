@@ -8,7 +8,6 @@ import { vi } from "vitest"
 import { z } from "zod"
 import { proxied } from "../support/doubles/proxied.js"
 import { together } from "../support/tables/searchOptions.js"
-import { rejection } from "./outcomes.js"
 import { doubled, simulatedClient } from "./simulatedClient.js"
 
 const closed = (operation: "search" | "request") => new Advisor.TransportError({ operation, reason: "Closed" })
@@ -66,7 +65,7 @@ it("signal: with an aborted signal, a call rejects with the reason before anythi
     searchAs(Schema.Never)("oats", { signal }),
     fetch("//elsewhere.example", { signal })
   ]
-  expect(await Promise.all(calls.map(rejection))).toEqual(Array(3).fill(reason))
+  expect(await Promise.allSettled(calls)).toEqual(Array(3).fill({ status: "rejected", reason }))
   expect(world.builds()).toBe(0)
 })
 
@@ -74,7 +73,7 @@ it("signal: aborting it interrupts its calls, which reject with its reason", asy
   const { interrupted, search } = hanging()
   await using advisor = doubled(search)
   const { abort, signal } = nativeSignal(reason)
-  const calls = ["oats", "rice"].map((term) => rejection(advisor.search(term, { signal })))
+  const calls = ["oats", "rice"].map((term) => advisor.search(term, { signal }).catch((error: unknown) => error))
   await setImmediate()
   abort()
   expect(await Promise.all(calls)).toEqual([reason, reason])
@@ -89,10 +88,11 @@ it.each<readonly [string, () => ReturnType<typeof nativeSignal>, unknown]>([
 ])("signal: a call rejects if a signal with %s is aborted before or during the call", async (_, signalOf, expected) => {
   await using advisor = doubled(() => Effect.never)
   const { abort, signal } = signalOf()
-  const call = rejection(advisor.search("oats", { signal }))
+  const call = advisor.search("oats", { signal }).catch((error: unknown) => error)
   await setImmediate()
   abort()
-  expect([await call, await rejection(advisor.search("oats", { signal }))]).toEqual([expected, expected])
+  expect(await call).toEqual(expected)
+  await expect(advisor.search("oats", { signal })).rejects.toEqual(expected)
 })
 
 it.each<readonly [string, (abort: () => void) => Promise<Advisor.Client>]>([
@@ -104,7 +104,7 @@ it.each<readonly [string, (abort: () => void) => Promise<Advisor.Client>]>([
 ])("signal: a call that is starting rejects if its signal is aborted %s", async (_, clientOf) => {
   const { abort, signal } = nativeSignal(reason)
   await using advisor = await clientOf(abort)
-  expect(await rejection(advisor.search("oats", { signal }))).toBe(reason)
+  await expect(advisor.search("oats", { signal })).rejects.toBe(reason)
 })
 
 it("signal: aborting it while the layer is built doesn't affect other calls", async () => {
@@ -113,7 +113,7 @@ it("signal: aborting it while the layer is built doesn't affect other calls", as
     Layer.provide(NutritionAdvisorTest.layer({ search: () => Effect.succeed(1) }), slow)
   )
   const { abort, signal } = nativeSignal(reason)
-  const leaving = rejection(advisor.search("oats", { signal }))
+  const leaving = advisor.search("oats", { signal }).catch((error: unknown) => error)
   const staying = advisor.search("oats")
   abort()
   expect(await Promise.all([leaving, staying])).toEqual([reason, 1])
@@ -125,7 +125,7 @@ it("signal: a hundred calls with one signal leak no listeners", async () => {
   const { signal } = new AbortController()
   await using world = simulatedClient()
   await Promise.all(Array.from({ length: 100 }, () => world.advisor.search("oats", { signal })))
-  await rejection(world.advisor.search("", { signal }))
+  await expect(world.advisor.search("", { signal })).rejects.toMatchObject({ _tag: "BadRequest" })
   await world.advisor.fetch(searchPath, { signal })
   expect(getEventListeners(signal, "abort")).toHaveLength(0)
   await setImmediate()
@@ -140,9 +140,9 @@ it("timeout: a slower search is interrupted and rejects with TransportError \"Ti
   // On a busy machine, the timeout may elapse before the search starts.
   const started = vi.fn()
   await using advisor = doubled(() => Effect.zipRight(Effect.sync(started), search()))
-  expect(await rejection(advisor.search("oats", { timeout: 1 }))).toEqual(timedOut("search"))
+  await expect(advisor.search("oats", { timeout: 1 })).rejects.toEqual(timedOut("search"))
   const searchAs = advisor.searchAs(Schema.Unknown)
-  expect(await rejection(searchAs("oats", { timeout: "1 millis" }))).toEqual(timedOut("search"))
+  await expect(searchAs("oats", { timeout: "1 millis" })).rejects.toEqual(timedOut("search"))
   expect(interrupted).toHaveBeenCalledTimes(started.mock.calls.length)
 })
 
@@ -150,14 +150,14 @@ it("timeout: it includes the time to build the layer", async () => {
   const advisor = Advisor.fromLayer(
     Layer.provide(NutritionAdvisorTest.layer({}), Layer.effectDiscard(Effect.never))
   )
-  expect(await rejection(advisor.search("oats", { timeout: 1 }))).toEqual(timedOut("search"))
+  await expect(advisor.search("oats", { timeout: 1 })).rejects.toEqual(timedOut("search"))
   await advisor.close()
 })
 
 it("timeout: a slower fetch rejects with TransportError \"Timeout\"", async () => {
   await using world = simulatedClient()
   await world.run(({ setLatency }) => setLatency("search", "1 hour"))
-  expect(await rejection(world.advisor.fetch(searchPath, { timeout: 20 }))).toEqual(timedOut("request"))
+  await expect(world.advisor.fetch(searchPath, { timeout: 20 })).rejects.toEqual(timedOut("request"))
 })
 
 it.each([NaN, "5 parsecs"])(
@@ -166,8 +166,8 @@ it.each([NaN, "5 parsecs"])(
     await using world = simulatedClient()
     const timeout = given as number
     const badRequest = { _tag: "BadRequest", detail: "the timeout is not a duration" }
-    expect(await rejection(world.advisor.search("oats", { timeout }))).toMatchObject(badRequest)
-    expect(await rejection(world.advisor.fetch(searchPath, { timeout }))).toMatchObject(badRequest)
+    await expect(world.advisor.search("oats", { timeout })).rejects.toMatchObject(badRequest)
+    await expect(world.advisor.fetch(searchPath, { timeout })).rejects.toMatchObject(badRequest)
     expect(await world.run(({ requests }) => requests)).toEqual([])
   }
 )
@@ -179,8 +179,8 @@ it.each<readonly [string, unknown]>([
   await using world = simulatedClient()
   const options = { signal: signal as AbortSignal }
   const badRequest = { _tag: "BadRequest", detail: "the signal is not an AbortSignal" }
-  expect(await rejection(world.advisor.search("oats", options))).toMatchObject(badRequest)
-  expect(await rejection(world.advisor.fetch(searchPath, options))).toMatchObject(badRequest)
+  await expect(world.advisor.search("oats", options)).rejects.toMatchObject(badRequest)
+  await expect(world.advisor.fetch(searchPath, options)).rejects.toMatchObject(badRequest)
   expect(await world.run(({ requests }) => requests)).toEqual([])
 })
 
@@ -208,23 +208,25 @@ it("close: pending and later calls reject with TransportError \"Closed\"", async
   await world.advisor.search("oats")
   await world.run(({ setLatency }) => setLatency("search", "1 hour"))
   const call = () =>
-    [
+    Promise.allSettled([
       world.advisor.search("oats"),
       world.advisor.fetch(searchPath),
       world.advisor.searchAs(z.unknown())("oats")
-    ].map(rejection)
+    ])
   const pending = call()
   await setImmediate()
   await world.advisor.close()
-  const errors = [closed("search"), closed("request"), closed("search")]
-  expect(await Promise.all(pending)).toEqual(errors)
-  expect(await Promise.all(call())).toEqual(errors)
+  const rejected = (["search", "request", "search"] as const).map((operation) => ({
+    status: "rejected",
+    reason: closed(operation)
+  }))
+  expect([await pending, await call()]).toEqual([rejected, rejected])
 })
 
 it("close: if the layer is still being built, the build and the waiting calls end", async () => {
   const { interrupted, search } = hanging()
   const advisor = Advisor.fromLayer(Layer.provide(NutritionAdvisorTest.layer({}), Layer.effectDiscard(search())))
-  const call = rejection(advisor.search("oats"))
+  const call = advisor.search("oats").catch((error: unknown) => error)
   await setImmediate()
   await advisor.close()
   expect(await call).toEqual(closed("search"))
@@ -233,12 +235,12 @@ it("close: if the layer is still being built, the build and the waiting calls en
 
 it("close: a search that closes the client as it starts rejects with TransportError \"Closed\"", async () => {
   const advisor: Advisor.Client = await beginning(() => void advisor.close())
-  expect(await rejection(advisor.search("oats"))).toEqual(closed("search"))
+  await expect(advisor.search("oats")).rejects.toEqual(closed("search"))
 })
 
 it("close: a search that the layer interrupts in an open client rejects with the reason \"Aborted\"", async () => {
   await using advisor = doubled(() => Effect.interrupt)
-  expect(await rejection(advisor.search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+  await expect(advisor.search("oats")).rejects.toMatchObject({ _tag: "TransportError", reason: "Aborted" })
 })
 
 it("close: calls end before the layer is released, which happens once", async () => {
@@ -250,7 +252,7 @@ it("close: calls end before the layer is released, which happens once", async ()
   const calls: Array<Promise<unknown>> = []
   {
     await using advisor = Advisor.fromLayer(Layer.merge(NutritionAdvisorTest.layer({ search }), scope))
-    calls.push(rejection(advisor.search("oats")))
+    calls.push(advisor.search("oats").catch((error: unknown) => error))
     await setImmediate()
     await Promise.all([advisor.close(), advisor.close()])
   }

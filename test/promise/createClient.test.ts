@@ -5,7 +5,6 @@ import * as Advisor from "effect-nutrition-advisor/promise"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { afterEach, vi } from "vitest"
-import { rejection } from "./outcomes.js"
 import { key, settings, simulatedClient } from "./simulatedClient.js"
 
 /** Options of a program without types. */
@@ -174,8 +173,8 @@ it("createClient: the first search is sent with its options as they were at the 
 it("createClient: with `throttle: true`, searches wait after a 429", async () => {
   await using world = simulatedClient({ throttle: true })
   await world.run(({ respondNext }) => respondNext("search", { status: 429, headers: { "retry-after": "60" } }))
-  expect(await rejection(world.advisor.search("oats"))).toMatchObject({ _tag: "TooManyRequests", status: 429 })
-  const error = await rejection(world.advisor.search("rice"))
+  await expect(world.advisor.search("oats")).rejects.toMatchObject({ _tag: "TooManyRequests", status: 429 })
+  const error = await world.advisor.search("rice").catch((error: unknown) => error)
   expect(error).toMatchObject({ _tag: "TooManyRequests" })
   expect(error).not.toHaveProperty("status")
 })
@@ -190,7 +189,7 @@ it("createClient: with retry, throttle and cache set to false, each search sends
   await using world = simulatedClient({ retry: false, throttle: false, cache: false })
   await world.run(({ respondNext }) => respondNext("search", { status: 429 }, { status: 503 }))
   const statuses = [429, 503]
-  for (const status of statuses) expect(await rejection(world.advisor.search("oats"))).toMatchObject({ status })
+  for (const status of statuses) await expect(world.advisor.search("oats")).rejects.toMatchObject({ status })
   await Promise.all([world.advisor.search("oats"), world.advisor.search("oats")])
   expect(await world.run(({ counters }) => counters)).toMatchObject({ searches: 4 })
 })
@@ -198,7 +197,7 @@ it("createClient: with retry, throttle and cache set to false, each search sends
 it("createClient: a retry counts against the rate", async () => {
   await using world = simulatedClient({ cache, retry: { base: 1 }, throttle: untilTomorrow })
   await world.run(({ respondNext }) => respondNext("search", { status: 503 }))
-  const error = await rejection(world.advisor.search("oats"))
+  const error = await world.advisor.search("oats").catch((error: unknown) => error)
   expect(error).toMatchObject({ _tag: "TooManyRequests" })
   expect(error).not.toHaveProperty("status")
 })
@@ -206,7 +205,7 @@ it("createClient: a retry counts against the rate", async () => {
 it("createClient: a cached search doesn't count against the rate", async () => {
   await using world = simulatedClient({ cache, throttle: untilTomorrow })
   expect(await world.advisor.search("oats")).toEqual(await world.advisor.search("oats"))
-  expect(await rejection(world.advisor.search("rice"))).toMatchObject({ _tag: "TooManyRequests" })
+  await expect(world.advisor.search("rice")).rejects.toMatchObject({ _tag: "TooManyRequests" })
 })
 
 it("createClient: with retry, throttle and cache, `status` returns the state of the token", async () => {
@@ -240,7 +239,7 @@ it("createClient: the first call rejects with the error of a sharedTokenCache th
     Effect.zipRight(Effect.promise(() => Promise.resolve()), Effect.fail(error))
   )
   await using world = simulatedClient({ sharedTokenCache: failsLater })
-  expect(await rejection(world.advisor.search("oats"))).toBe(error)
+  await expect(world.advisor.search("oats")).rejects.toBe(error)
 })
 
 it("createClient: before the first call, no resource of the sharedTokenCache is open", async () => {
@@ -264,7 +263,7 @@ it("createClient: if the layer of sharedTokenCache waits, checking the options i
 it("createClient: in a process without fetch, calls fail with a ConfigurationError that names httpClient", async () => {
   vi.stubGlobal("fetch", undefined)
   await using advisor = Advisor.createClient(settings)
-  expect(await rejection(advisor.search("oats"))).toMatchObject({
+  await expect(advisor.search("oats")).rejects.toMatchObject({
     _tag: "ConfigurationError",
     field: "httpClient",
     rule: expect.stringContaining("has no fetch")

@@ -6,7 +6,6 @@ import { vi } from "vitest"
 import { testLive } from "../support/doubles/arranged.js"
 import * as Wire from "../support/doubles/Wire.js"
 import { clients } from "../support/leaks/clients.js"
-import { rejection } from "./outcomes.js"
 
 interface Arranged {
   readonly respond?: Wire.Handler
@@ -58,7 +57,7 @@ testLive("fetch: a web Request without a body can be passed as the options", fun
 testLive("fetch: a path that is neither a string nor a URL is rejected before anything is sent", function*() {
   const [fetch, seen] = yield* overPort()
   for (const path of [undefined, null, {}, { href: "/v2/x" }, new Request("http://gateway.example/diary")]) {
-    const error = yield* Effect.promise(() => rejection(fetch(path as never)))
+    const error = yield* Effect.promise(() => fetch(path as never).catch((error: unknown) => error))
     expect(error).toMatchObject({ _tag: "BadRequest", detail: expect.stringContaining("fetch(request.url, request)") })
   }
   expect(seen).toEqual([])
@@ -143,7 +142,7 @@ testLive.each(["Request", "Response"])(
       Effect.sync(() => vi.stubGlobal(name, undefined)),
       () => Effect.sync(() => vi.unstubAllGlobals())
     )
-    const error = yield* Effect.promise(() => rejection(fetch("/v2/x")))
+    const error = yield* Effect.promise(() => fetch("/v2/x").catch((error: unknown) => error))
     expect(error).toMatchObject({ _tag: "BadRequest", detail: expect.stringContaining("no Request and Response") })
     expect(seen).toEqual([])
   }
@@ -154,7 +153,7 @@ testLive.each<readonly [string, RequestInit]>([
   ["an invalid header", { headers: { "x-a": "1\nx" } }]
 ])("fetch: %s rejects with BadRequest and is not sent", function*([, init]) {
   const [fetch, seen] = yield* overPort()
-  const error = yield* Effect.promise(() => rejection(fetch("/v2/diary", init)))
+  const error = yield* Effect.promise(() => fetch("/v2/diary", init).catch((error: unknown) => error))
   expect(error).toBeInstanceOf(NutritionAdvisorError.BadRequest)
   expect(error).toMatchObject({ operation: "request", detail: expect.any(String) })
   expect(seen).toEqual([])
