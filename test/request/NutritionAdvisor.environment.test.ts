@@ -12,7 +12,6 @@ import { namesWithVariable, variableOf } from "../../src/internal/options/enviro
 import { asConfigurationError } from "../../src/internal/promise/configError.js"
 import { sharedClientDeclarations } from "../../src/internal/settings/sharing.js"
 import { arranged } from "../support/doubles/arranged.js"
-import { requests, respondNext } from "../support/doubles/simulator.js"
 
 type Values = Readonly<Record<string, string>>
 
@@ -50,7 +49,7 @@ const shared = (values: Values) =>
     Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
   )
 
-const test = arranged(Effect.void, configured({}))
+const test = arranged(Simulator.Simulator, configured({}))
 
 const built = <A, E>(layer: Layer.Layer<A, E>) => Effect.asVoid(Effect.scoped(Layer.build(layer)))
 
@@ -78,7 +77,7 @@ describe("layerConfig", () => {
     }
   )
 
-  test("NUTRITION_ADVISOR_OBSERVE_HEADERS is a comma-separated list of names", function*() {
+  test("NUTRITION_ADVISOR_OBSERVE_HEADERS is a comma-separated list of names", function*({ respondNext }) {
     yield* respondNext("search", { status: 500, headers: { "x-a": "1", "x-b": "2", "x-c": "3" } })
     expect(yield* Effect.flip(search)).toMatchObject({ headers: { "x-a": "1", "x-b": "2" } })
   }, configured({ NUTRITION_ADVISOR_OBSERVE_HEADERS: "X-A, x-b," }))
@@ -105,7 +104,7 @@ describe("layerConfig", () => {
 
   const optional = namesWithVariable(sharedClientDeclarations).map(variableOf).filter((name) => !(name in required))
 
-  test("blank variables count as unset", function*() {
+  test("blank variables count as unset", function*({ requests }) {
     yield* search
     expect(yield* requests).toHaveLength(2)
   }, configured(Object.fromEntries(optional.map((name) => [name, " "]))))
@@ -114,7 +113,7 @@ describe("layerConfig", () => {
 
   const none = JSON.parse("{}")
 
-  test("an option that is missing or undefined is read from its variable", function*() {
+  test("an option that is missing or undefined is read from its variable", function*({ requests }) {
     yield* search
     expect((yield* requests).map(({ headers, path }) => [headers["user-agent"], path])).toEqual([
       ["given/1", "/v2/token-cache/unified/oauth/token/{key}"],
@@ -124,7 +123,7 @@ describe("layerConfig", () => {
 
   const whole = Config.succeed({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
 
-  test("no variable is read if one Config has all settings", function*() {
+  test("no variable is read if one Config has all settings", function*({ requests }) {
     yield* search
     expect((yield* requests).map(({ path }) => path)[0])
       .toBe("/v2/token-cache/nutrition-advisor/oauth/licence/{key}")

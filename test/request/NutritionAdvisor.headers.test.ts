@@ -3,14 +3,16 @@ import { HttpBody, HttpClientRequest } from "@effect/platform"
 import { expect } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { requests } from "../support/doubles/simulator.js"
 
 const over = (options: Partial<NutritionAdvisor.Options> = {}) =>
   advisor(options, { routes: { "POST /v2/x": () => ({ status: 200, body: {} }) } })
 
 const test = arranged(NutritionAdvisor.NutritionAdvisor, over())
+
+const requests = Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)
 
 /** The headers of data requests. */
 const sent = Effect.map(

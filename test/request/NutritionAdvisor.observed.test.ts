@@ -4,14 +4,13 @@ import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-a
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { respondAlways, respondNext } from "../support/doubles/simulator.js"
 import { recordSpans } from "../support/doubles/spans.js"
 import { errorStatuses } from "../support/tables/errors.js"
 import { arrange, failures, forbiddenCalls, responseOf } from "../support/tables/forbiddenCalls.js"
 
 const observing = advisor({ observeHeaders: ["X-Request-Id", "x-trace", "x-none"] })
 
-const test = arranged(Effect.void, observing)
+const test = arranged(Simulator.Simulator, observing)
 
 const search = NutritionAdvisor.search("apple")
 
@@ -23,11 +22,14 @@ const identified = { "x-request-id": "request-1", "x-other": "not listed" }
 
 const shown = { "x-request-id": "request-1" }
 
-test.each(errorStatuses)("observeHeaders: after status %i, %s has only the listed header", function*([status, tag]) {
-  yield* respondAlways("search", { status, headers: identified })
-  const error = yield* Effect.flip(search)
-  expect([error._tag, headersOf(error)]).toEqual([tag, shown])
-})
+test.each(errorStatuses)(
+  "observeHeaders: after status %i, %s has only the listed header",
+  function*([status, tag], { respondAlways }) {
+    yield* respondAlways("search", { status, headers: identified })
+    const error = yield* Effect.flip(search)
+    expect([error._tag, headersOf(error)]).toEqual([tag, shown])
+  }
+)
 
 test.each<readonly [title: string, response: Simulator.Reply, call: typeof search | typeof request, expected: object]>([
   ["a search that is not JSON", { status: 200, body: "<html>" }, search, { reason: "NotJson" }],
@@ -38,28 +40,28 @@ test.each<readonly [title: string, response: Simulator.Reply, call: typeof searc
     { reason: "Schema" }
   ],
   ["a request of httpClient", { status: 500 }, request, { _tag: "ServerError" }]
-])("observeHeaders: the error of %s has the header", function*([, response, call, expected]) {
+])("observeHeaders: the error of %s has the header", function*([, response, call, expected], { respondAlways }) {
   yield* respondAlways("search", { ...response, headers: identified })
   yield* respondAlways("request", { ...response, headers: identified })
   expect(yield* Effect.flip(call)).toMatchObject({ ...expected, headers: shown })
 })
 
-test("observeHeaders: the error of a response above maxResponseBytes has the header", function*() {
+test("observeHeaders: the error of a response above maxResponseBytes has the header", function*({ respondNext }) {
   yield* respondNext("search", { status: 200, body: { results: ["apple"] }, headers: identified })
   expect(yield* Effect.flip(search)).toMatchObject({ reason: "TooLarge", headers: shown })
 }, advisor({ observeHeaders: ["X-Request-Id"], maxResponseBytes: 10 }))
 
-test("observeHeaders: an empty or missing header is left out", function*() {
+test("observeHeaders: an empty or missing header is left out", function*({ respondNext }) {
   yield* respondNext("search", { status: 500, headers: { "x-request-id": "request-1", "x-trace": "" } })
   expect(headersOf(yield* Effect.flip(search))).toEqual(shown)
 })
 
-test("observeHeaders: a header is truncated to 256 characters", function*() {
+test("observeHeaders: a header is truncated to 256 characters", function*({ respondNext }) {
   yield* respondNext("search", { status: 500, headers: { "x-request-id": "x".repeat(300) } })
   expect(headersOf(yield* Effect.flip(search))).toEqual({ "x-request-id": "x".repeat(256) })
 })
 
-test("observeHeaders: headers of the token route are never observed", function*() {
+test("observeHeaders: headers of the token route are never observed", function*({ respondNext }) {
   yield* respondNext("token", { status: 400, headers: identified })
   const error = yield* Effect.flip(search)
   expect([error._tag, headersOf(error)]).toEqual(["BadRequest", undefined])
@@ -77,16 +79,19 @@ const spansOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   }))
 
 test("span: only that of the request has the listed header, even on success", function*() {
-  const responded = respondNext("search", { status: 200, body: {}, headers: identified })
+  const searched = Effect.flatMap(
+    Simulator.Simulator,
+    ({ respondNext }) => Effect.zipRight(respondNext("search", { status: 200, body: {}, headers: identified }), search)
+  )
   // The exchange uses the tracer of the layer.
-  const { spans } = yield* spansOf(Effect.provide(Effect.zipRight(responded, search), observing))
+  const { spans } = yield* spansOf(Effect.provide(searched, observing))
   expect(spans.sort()).toEqual([
     ["NutritionAdvisor.search", 200, "request-1"],
     ["TokenIssuer.issue", 200, undefined]
   ])
 })
 
-test("span: after two rejections, it has the status and header of the last response", function*() {
+test("span: after two rejections, it has the status and header of the last response", function*({ respondNext }) {
   yield* respondNext("search", { status: 401 }, { status: 403, headers: identified })
   const { result, spans } = yield* spansOf(Effect.flip(search))
   expect(result).toMatchObject({ reason: "RejectedAgain" })
@@ -95,10 +100,10 @@ test("span: after two rejections, it has the status and header of the last respo
 
 test.each(Object.entries(forbiddenCalls))(
   "span: it has the status and the listed header of the rejection if the call fails with the reason %s",
-  function*([reason, forbiddenCall]) {
+  function*([reason, forbiddenCall], simulator) {
     const { headers, ...others } = responseOf(forbiddenCall)
     const response = { ...others, headers: { ...headers, ...identified } }
-    yield* Effect.flatMap(Simulator.Simulator, (simulator) => arrange(simulator, { ...forbiddenCall, response }))
+    yield* arrange(simulator, { ...forbiddenCall, response })
     const { result, spans } = yield* spansOf(failures(forbiddenCall))
     const last = result.at(-1)
     expect(last?._tag === "Forbidden" && [last.reason, last.headers]).toEqual([reason, shown])

@@ -5,7 +5,6 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { respondNext } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
 import {
   arrange,
@@ -64,7 +63,10 @@ describe("renewal: a 403 that is not about the token", () => {
 test.each(Object.entries(forbiddenCalls))(
   "renewal: a request fails with the same reason of Forbidden if it gets an ordinary 403 first: %s",
   function*([reason, forbiddenCall], { simulator }) {
-    yield* Effect.all([respondNext("search", { status: 403 }), respondNext("request", { status: 403 })])
+    yield* Effect.all([
+      simulator.respondNext("search", { status: 403 }),
+      simulator.respondNext("request", { status: 403 })
+    ])
     yield* arrange(simulator, forbiddenCall)
     expect((yield* failures(forbiddenCall)).at(-1)).toMatchObject({ _tag: "Forbidden", reason })
   }
@@ -142,9 +144,12 @@ describe("metrics of searches", () => {
     ["RetryFailed", "search", { status: 429 }],
     ["RetryFailed", "search", { status: 500 }],
     ["RetryFailed", "search", "drop"]
-  ])("a rejection counts as %s if the next %s call gets %j", function*([outcome, operation, response], { search }) {
-    yield* respondNext("search", { status: 403 })
-    yield* respondNext(operation, response)
-    expect(yield* counterChanges(Effect.flip(search("oats")), "rejections_total")).toEqual({ [outcome]: 1 })
-  })
+  ])(
+    "a rejection counts as %s if the next %s call gets %j",
+    function*([outcome, operation, response], { search, simulator }) {
+      yield* simulator.respondNext("search", { status: 403 })
+      yield* simulator.respondNext(operation, response)
+      expect(yield* counterChanges(Effect.flip(search("oats")), "rejections_total")).toEqual({ [outcome]: 1 })
+    }
+  )
 })

@@ -10,10 +10,16 @@ import { version } from "../../src/internal/settings/version.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { providerOf } from "../support/doubles/providerOf.js"
 import { advisor, settings } from "../support/doubles/simulatedAdvisor.js"
-import { counters, requests, requestsOf, respondAlways, respondNext, setLatency } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
 
-const test = arranged(Effect.void, advisor())
+const test = arranged(Simulator.Simulator, advisor())
+
+/** The requests of an operation that the running test has sent. */
+const requestsOf = (operation: Simulator.Operation) =>
+  Effect.map(
+    Effect.flatMap(Simulator.Simulator, ({ requests }) => requests),
+    (all) => all.filter((request) => request.operation === operation)
+  )
 
 const execute = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
@@ -63,7 +69,7 @@ describe("search", () => {
     ...[undefined, ["a", "b"]].map((term) => ["the search term is not a string", term] as const)
   ])(
     "nothing is sent if %s: %j",
-    function*([detail, term]) {
+    function*([detail, term], { counters }) {
       const error = yield* Effect.flip(NutritionAdvisor.search(term as string))
       expect(error).toMatchObject({ _tag: "BadRequest", operation: "search", detail })
       expect(error).not.toHaveProperty("status")
@@ -73,7 +79,7 @@ describe("search", () => {
 
   test.each([{ page: "\ud800" }, { "\udc00": "1" }])(
     "nothing is sent if a query parameter contains a lone surrogate: %j",
-    function*(urlParams) {
+    function*(urlParams, { counters }) {
       const request = execute(HttpClientRequest.get("/v2/plan", { urlParams }))
       expect([yield* Effect.flip(NutritionAdvisor.search("apple", { urlParams })), yield* Effect.flip(request)])
         .toMatchObject([{ _tag: "BadRequest", operation: "search" }, { _tag: "BadRequest", operation: "request" }])
@@ -120,7 +126,7 @@ describe("searchAs", () => {
   const issueOf = (error: NutritionAdvisorError.NutritionAdvisorError) =>
     error._tag === "UnexpectedResponse" && error.issue !== undefined ? Redacted.value(error.issue) : undefined
 
-  test("`issue` says where and why a payload does not match an Effect Schema", function*() {
+  test("`issue` says where and why a payload does not match an Effect Schema", function*({ respondNext }) {
     yield* respondNext("search", { status: 200, body: { results: [{ name: 7 }] } })
     const issue = issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(Results)("oats")))
     expect(issue).toContain("[\"results\"]")
@@ -142,7 +148,7 @@ describe("searchAs", () => {
     expect(issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(long)("oats")))).toHaveLength(4_096)
   })
 
-  test("a schema can come from effect, zod or valibot", function*() {
+  test("a schema can come from effect, zod or valibot", function*({ respondAlways }) {
     yield* respondAlways("search", { status: 200, body: { total: "3" } })
     const ofEffect = Schema.Struct({ total: Schema.NumberFromString })
     const ofZod = z.object({ total: z.string().transform(Number) })
@@ -161,7 +167,7 @@ describe("searchAs", () => {
     expectTypeOf<{ parse: (value: unknown) => Total }>().not.toExtend<NutritionAdvisor.AnySchema<Total>>()
   })
 
-  test("a Standard Schema can return a promise", function*() {
+  test("a Standard Schema can return a promise", function*({ respondNext }) {
     const validate = async (value: unknown) => Array.isArray(value) ? { value: value.length } : { issues: [] }
     const Length: StandardSchemaV1<unknown, number> = { "~standard": { version: 1, vendor: "of-ones-own", validate } }
     yield* respondNext("search", { status: 200, body: ["oats"] }, { status: 200, body: {} })
@@ -169,7 +175,7 @@ describe("searchAs", () => {
     expect(yield* Effect.flip(NutritionAdvisor.searchAs(Length)("oats"))).toMatchObject({ reason: "Schema" })
   })
 
-  test("a schema can require a service", function*() {
+  test("a schema can require a service", function*({ respondNext }) {
     class Factor extends Context.Tag("test/Factor")<Factor, number>() {}
     const Scaled = Schema.transformOrFail(Schema.Number, Schema.Number, {
       strict: true,
@@ -191,7 +197,7 @@ test("serviceIdHeader: it replaces Service-ID, and a caller's own Service-ID is 
 }, advisor({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" }))
 
 describe("rejected token", () => {
-  test("only the status codes in rejectedStatuses count as a rejection", function*() {
+  test("only the status codes in rejectedStatuses count as a rejection", function*({ counters, respondNext }) {
     yield* respondNext("search", { status: 419 }, { status: 200, body: {} }, { status: 401 })
     yield* NutritionAdvisor.search("apple")
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
@@ -200,7 +206,7 @@ describe("rejected token", () => {
     expect(yield* counters).toMatchObject({ exchanges: 2, searches: 3 })
   }, advisor({ rejectedStatuses: [403, 419] }))
 
-  test("the error has the body of the last response", function*() {
+  test("the error has the body of the last response", function*({ respondAlways, respondNext }) {
     const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
     yield* respondNext("search", rejecting("first"), rejecting("second"))
     expect(yield* Effect.flip(NutritionAdvisor.search("apple")))
@@ -212,7 +218,7 @@ describe("rejected token", () => {
   })
 })
 
-test("requestTimeout: it starts with the request, not with the wait for a token", function*() {
+test("requestTimeout: it starts with the request, not with the wait for a token", function*({ counters, setLatency }) {
   yield* setLatency("token", "4 seconds")
   yield* setLatency("search", "4 seconds")
   yield* Time.runToEnd("1 second")(NutritionAdvisor.search("apple"))
@@ -234,7 +240,7 @@ describe("httpClient", () => {
     "../v2/plan",
     `${Simulator.baseUrl}/proxy-of-another/v2/plan`,
     "/v2/\ud800"
-  ])("a URL outside the base URL is not sent: %j", function*(url) {
+  ])("a URL outside the base URL is not sent: %j", function*(url, { requests }) {
     const error = yield* Effect.flip(execute(HttpClientRequest.get(url)))
     expect(error).toMatchObject({ _tag: "BadRequest", operation: "request" })
     expect(error).not.toHaveProperty("status")
@@ -253,13 +259,17 @@ describe("httpClient", () => {
     expect(Object.keys(request.headers).sort()).toEqual(["x-trace"])
   }, advisor({}, planRoutes))
 
-  test("a request whose connection is dropped fails with reason Connection and is not retried", function*() {
-    yield* respondNext("request", "drop")
-    expect(yield* Effect.flip(execute(HttpClientRequest.get("/v2/plan")))).toEqual(
-      new NutritionAdvisorError.TransportError({ operation: "request", reason: "Connection" })
-    )
-    expect((yield* counters).requests).toBe(1)
-  }, advisor({}, planRoutes))
+  test(
+    "a request whose connection is dropped fails with reason Connection and is not retried",
+    function*({ counters, respondNext }) {
+      yield* respondNext("request", "drop")
+      expect(yield* Effect.flip(execute(HttpClientRequest.get("/v2/plan")))).toEqual(
+        new NutritionAdvisorError.TransportError({ operation: "request", reason: "Connection" })
+      )
+      expect((yield* counters).requests).toBe(1)
+    },
+    advisor({}, planRoutes)
+  )
 
   test("httpClient works with HttpClient.mapRequest", function*() {
     const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
@@ -270,14 +280,17 @@ describe("httpClient", () => {
 })
 
 /** Tests that build their own clients. */
-const buildingTest = arranged(Effect.void, Simulator.layerHttpClient())
+const buildingTest = arranged(Simulator.Simulator, Simulator.layerHttpClient())
 
-buildingTest("NutritionAdvisor.layer: a layer provided in two places is one client with one token", function*() {
-  const layer = NutritionAdvisor.layer(settings)
-  const searching = () => Layer.provide(Layer.effectDiscard(NutritionAdvisor.search("apple")), layer)
-  yield* Layer.build(Layer.merge(searching(), searching()))
-  expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
-})
+buildingTest(
+  "NutritionAdvisor.layer: a layer provided in two places is one client with one token",
+  function*({ counters }) {
+    const layer = NutritionAdvisor.layer(settings)
+    const searching = () => Layer.provide(Layer.effectDiscard(NutritionAdvisor.search("apple")), layer)
+    yield* Layer.build(Layer.merge(searching(), searching()))
+    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
+  }
+)
 
 const ownToken = AccessToken.make({ value: "own-token", serviceId: "own-id", receivedAt: 0, expiresAt: 3_600_000 })
 
@@ -285,7 +298,7 @@ const tokenOfPeer = new AccessToken.AccessToken({ ...ownToken, isFromPeer: true 
 
 test(
   "layerWithoutTokens: a request is sent at most three times, even if each renewal returns a peer's rejected token",
-  function*() {
+  function*({ counters, respondNext }) {
     yield* respondNext("search", rejected, rejected, rejected, { status: 200, body: {} })
     const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
     expect([error, yield* counters]).toMatchObject([{ reason: "RejectedAgain" }, { exchanges: 0, searches: 3 }])

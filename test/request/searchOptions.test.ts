@@ -3,16 +3,25 @@ import type { UrlParams } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { NutritionAdvisor, SearchCache } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { requests, requestsOf, respondAlways, respondNext } from "../support/doubles/simulator.js"
 import { invalid, rows, together } from "../support/tables/searchOptions.js"
 
-const test = arranged(NutritionAdvisor.NutritionAdvisor, advisor())
+const arrangement = Effect.gen(function*() {
+  const { respondAlways, respondNext } = yield* Simulator.Simulator
+  // The simulator might reject the value of an option.
+  yield* respondAlways("search", { status: 200, body: { results: [] } })
+  return { ...yield* NutritionAdvisor.NutritionAdvisor, respondNext }
+})
 
-const sent = requestsOf("search")
+const test = arranged(arrangement, advisor())
+
+const requests = Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)
+
+const sent = Effect.map(requests, (all) => all.filter(({ operation }) => operation === "search"))
 
 it.each(Object.keys(rows))("docs/getting-started.md: the section on the options of a search names %s", (name) => {
   const sections = read("docs/getting-started.md").split(/^## /m)
@@ -30,10 +39,7 @@ const cached = Layer.provideMerge(SearchCache.layer({ timeToLive: "1 hour" }), a
 
 test.each(Object.entries(rows))(
   "SearchCache: the service receives the option %s, and gets one request for each of its values",
-  function*([name, { expected, received, values }]) {
-    // The simulator might reject a value.
-    yield* respondAlways("search", { status: 200, body: { results: [] } })
-    const { search } = yield* NutritionAdvisor.NutritionAdvisor
+  function*([name, { expected, received, values }], { search }) {
     for (const value of [...values(), ...values()]) yield* search("oats", { [name]: value })
     expect((yield* sent).map(received)).toEqual(expected)
   },
@@ -46,14 +52,13 @@ test("options of a search: null counts as none", function*({ search }) {
 }, cached)
 
 test("options of a search: all are sent together, also if serviceIdHeader is set", function*({ search }) {
-  yield* respondAlways("search", { status: 200, body: { results: [] } })
   for (const options of [together(0), together(1)]) yield* search("oats", options)
   const received = yield* sent
   for (const row of Object.values(rows)) expect(received.map(row.received)).toEqual(row.expected)
 }, advisor({ serviceIdHeader: "X-Id" }, { serviceIdHeader: "X-Id" }))
 
-test("options of a search: the retry after a 403 has all of them, and the next search has none", function*({ search }) {
-  yield* respondAlways("search", { status: 200, body: { results: [] } })
+test("options of a search: the retry after a 403 has all of them, and the next search has none", function*(services) {
+  const { respondNext, search } = services
   yield* respondNext("search", { status: 403 })
   yield* Effect.zipRight(search("oats", together(0)), search("oats"))
   const received = yield* sent
@@ -63,7 +68,6 @@ test("options of a search: the retry after a 403 has all of them, and the next s
 })
 
 test("options of a search: reserved headers are dropped, whatever other options are set", function*({ search }) {
-  yield* respondAlways("search", { status: 200, body: { results: [] } })
   const headers = { AUTHORIZATION: "Bearer another", "service-ID": "another", connection: "close" }
   yield* search("oats", { ...together(0), headers })
   const [request] = yield* sent
@@ -81,8 +85,7 @@ test.each(invalid)("options of a search: nothing is sent if %s", function*([, op
 
 test.each(invalid)(
   "SearchCache: a search fails even if its term is cached, if %s",
-  function*([, options]) {
-    const { search } = yield* NutritionAdvisor.NutritionAdvisor
+  function*([, options], { search }) {
     yield* search("oats")
     expect(describeExit(yield* Effect.exit(search("oats", options)))).toBe("BadRequest")
   },

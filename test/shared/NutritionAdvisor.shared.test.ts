@@ -13,7 +13,6 @@ import { describeExit } from "../support/doubles/describeExit.js"
 import { logged } from "../support/doubles/logs.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
-import { counters, revoke } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
 
 type Replica = Context.Context<NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider>
@@ -36,9 +35,10 @@ const searchEnd = (replica: Replica) => Effect.map(Effect.exit(from(replica)), d
 /** The calls of the service that an effect makes. */
 const spent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
-    const before = yield* counters
+    const { simulator } = yield* doubles
+    const before = yield* simulator.counters
     const result = yield* effect
-    const after = yield* counters
+    const after = yield* simulator.counters
     return {
       result,
       exchanges: after.exchanges - before.exchanges,
@@ -56,11 +56,12 @@ const both = Effect.gen(function*() {
 
 /** Two replicas with revoked tokens: the second has the older one, and the cache has the one of the first. */
 const outdated = Effect.gen(function*() {
+  const { cache, simulator } = yield* doubles
   const { first, second } = yield* both
-  yield* revoke
+  yield* simulator.revoke
   yield* from(first)
-  yield* revoke
-  return { ...(yield* doubles), first, second }
+  yield* simulator.revoke
+  return { cache, simulator, first, second }
 })
 
 describe("sharing: replicas", () => {
@@ -76,14 +77,14 @@ describe("sharing: replicas", () => {
     expect(Option.isSome(yield* Fiber.poll(hanging))).toBe(true)
     expect(yield* Fiber.join(hanging)).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Timeout" })
     yield* Fiber.join(waiting)
-    expect(yield* counters).toMatchObject({ exchanges: 2 })
+    expect(yield* simulator.counters).toMatchObject({ exchanges: 2 })
   })
 
   test("while the exchange fails, replicas don't reuse the rejected token from the cache", function*({ simulator }) {
     const one = yield* replica()
     yield* from(one)
     yield* simulator.provoke("token", "server-error")
-    yield* revoke
+    yield* simulator.revoke
     const ends = yield* Effect.replicateEffect(Effect.zipLeft(searchEnd(one), Time.pass("1 second")), 60)
     expect(new Set(ends)).toEqual(new Set(["ServerError", "Forbidden CoolingDown"]))
     yield* simulator.recover
@@ -98,7 +99,7 @@ test(
     const before = yield* Effect.withRandom(replica(), Random.fixed([0.5]))
     yield* from(before)
     const name = cache.lastName()
-    yield* revoke
+    yield* simulator.revoke
     yield* cache.lease(name, "a replica that hangs", 60_000)
     for (const operation of Cache.operations) cache.always.set(operation, Cache.takes(900))
     yield* simulator.setLatency("token", "9.9 seconds")
@@ -142,10 +143,10 @@ describe("sharing: a rejected token of a peer", () => {
   }, service({ routes: { "POST /v2/plan": () => ({ status: 201, body: {} }) } }))
 })
 
-test("sharing: a token from a peer is not counted as an exchange", function*() {
+test("sharing: a token from a peer is not counted as an exchange", function*({ simulator }) {
   const all = yield* Effect.replicateEffect(replica(), 3)
   const counted = yield* counterChanges(
-    Effect.zipRight(Effect.forEach(all, from), Effect.zipRight(revoke, Effect.forEach(all, from))),
+    Effect.zipRight(Effect.forEach(all, from), Effect.zipRight(simulator.revoke, Effect.forEach(all, from))),
     "token_exchanges_total"
   )
   expect(counted).toEqual({ "issued missing none": 1, "issued none rejection": 1 })

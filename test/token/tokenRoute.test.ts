@@ -6,7 +6,6 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { test, testLive } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import { advisor, advisorOver } from "../support/doubles/simulatedAdvisor.js"
-import { requests } from "../support/doubles/simulator.js"
 import { clients } from "../support/leaks/clients.js"
 import { rendered } from "../support/leaks/rendering.js"
 import * as Replies from "../support/leaks/replies.js"
@@ -14,6 +13,8 @@ import * as Secrets from "../support/leaks/secrets.js"
 import { exchangeOf, namedTokenRoutes, namesOfHeaders } from "../support/tables/tokenRoutes.js"
 
 const licenseKey = Redacted.make(Secrets.key)
+
+const requests = Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)
 
 describe.each(namedTokenRoutes)("token route $name", (route) => {
   const { name: tokenRoute, path } = route

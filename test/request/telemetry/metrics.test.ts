@@ -14,7 +14,6 @@ import { arranged } from "../../support/doubles/arranged.js"
 import * as ManualClock from "../../support/doubles/ManualClock.js"
 import { counterChanges, snapshot } from "../../support/doubles/metrics.js"
 import { advisor, settings } from "../../support/doubles/simulatedAdvisor.js"
-import { respondNext, setLatency } from "../../support/doubles/simulator.js"
 import * as Time from "../../support/doubles/Time.js"
 import { arrange, failures, forbiddenCalls } from "../../support/tables/forbiddenCalls.js"
 
@@ -68,10 +67,17 @@ test.each(Object.entries(initial))(
 )
 
 const interrupted = Effect.gen(function*() {
+  const { setLatency } = yield* Simulator.Simulator
   yield* setLatency("search", "1 minute")
   const search = yield* Effect.fork(NutritionAdvisor.search("rice"))
   yield* Time.pass("1 second")
   yield* Fiber.interrupt(search)
+})
+
+const rejectedKey = Effect.gen(function*() {
+  const { respondNext } = yield* Simulator.Simulator
+  yield* respondNext("token", { status: 403 })
+  yield* Effect.flip(NutritionAdvisor.search("rice"))
 })
 
 const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
@@ -86,18 +92,14 @@ describe("metrics: data request", () => {
   >([
     ["a defect", "Defect request search", Effect.exit(NutritionAdvisor.searchAs(undecodable)("rice"))],
     ["an interruption", "Interrupted request search", interrupted],
-    [
-      "the error of its exchange",
-      "Forbidden exchange search",
-      Effect.zipRight(respondNext("token", { status: 403 }), Effect.exit(NutritionAdvisor.search("rice")))
-    ],
+    ["the error of its exchange", "Forbidden exchange search", rejectedKey],
     ["a search that is not sent", "BadRequest request search", Effect.exit(NutritionAdvisor.search(" "))],
     ["a request of httpClient", "UnexpectedResponse request request", Effect.exit(request)]
   ])("each data request is counted once: %s", function*([, series, program]) {
     expect(yield* counterChanges(program, "requests_total")).toEqual({ [series]: 1 })
   })
 
-  test("the duration is measured in seconds on the monotonic clock", function*() {
+  test("the duration is measured in seconds on the monotonic clock", function*({ setLatency }) {
     const sum = measured("sum", "request_duration_seconds", { operation: "search", outcome: "Success" })
     yield* setLatency("search", "2 seconds")
     const clock = ManualClock.over(yield* Effect.clock)

@@ -9,7 +9,6 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { serverAttributes } from "../../../src/internal/telemetry/span.js"
 import { testLive } from "../../support/doubles/arranged.js"
 import { advisor } from "../../support/doubles/simulatedAdvisor.js"
-import { respondAlways, revoke, setLatency } from "../../support/doubles/simulator.js"
 
 const searches = (count: number) =>
   Effect.replicateEffect(Effect.exit(NutritionAdvisor.search("rice")), count, { concurrency: "unbounded" })
@@ -51,7 +50,10 @@ testLive.each(
     ["each waiting search links to it", searches(5), 5],
     [
       "each waiting search links to it even if it failed",
-      Effect.zipRight(respondAlways("token", { status: 400 }), searches(3)),
+      Effect.flatMap(
+        Simulator.Simulator,
+        ({ respondAlways }) => Effect.zipRight(respondAlways("token", { status: 400 }), searches(3))
+      ),
       3
     ]
   ] as const
@@ -68,7 +70,8 @@ testLive("span of an exchange: a search that has a token does not link to it", f
 })
 
 testLive("span of a renewal: each rejected search links to it", function*() {
-  const spans = yield* spansOf(Effect.all([searches(1), revoke, searches(4)]))
+  const revoked = Effect.flatMap(Simulator.Simulator, ({ revoke }) => Effect.all([searches(1), revoke, searches(4)]))
+  const spans = yield* spansOf(revoked)
   const renewal = idOf(named(spans, "TokenIssuer.issue")[1])
   expect(renewal).toBeDefined()
   expect(named(spans, "NutritionAdvisor.search").slice(1).map(linksOf)).toEqual(Array(4).fill([renewal]))
@@ -130,14 +133,21 @@ testLive.each(
 )(
   "spans: a failed %s has the span status error, the status code and the tag of the error",
   function*([name, operation, status, error]) {
-    const [span] = named(yield* spansOf(Effect.zipRight(respondAlways(operation, { status }), searches(1))), name)
+    const failed = Effect.flatMap(
+      Simulator.Simulator,
+      ({ respondAlways }) => Effect.zipRight(respondAlways(operation, { status }), searches(1))
+    )
+    const [span] = named(yield* spansOf(failed), name)
     expect(span?.attributes).toMatchObject({ "http.response.status_code": status, "error.type": error })
     expect(span?.status.code).toBe(SpanStatusCode.ERROR)
   }
 )
 
 testLive("spans: an interrupted search has the error type Interrupted", function*() {
-  const interrupted = Effect.zipRight(setLatency("search", "1 minute"), Effect.timeout(searches(1), "50 millis"))
+  const interrupted = Effect.flatMap(
+    Simulator.Simulator,
+    ({ setLatency }) => Effect.zipRight(setLatency("search", "1 minute"), Effect.timeout(searches(1), "50 millis"))
+  )
   const [span] = named(yield* spansOf(Effect.either(interrupted)), "NutritionAdvisor.search")
   expect(span?.attributes).toMatchObject({ "error.type": "Interrupted" })
 })
@@ -148,7 +158,10 @@ testLive("spans: a successful call has the span status ok", function*() {
 })
 
 testLive("span of a search: it lasts from its start to its end", function*() {
-  const slow = Effect.zipRight(setLatency("search", "300 millis"), searches(1))
+  const slow = Effect.flatMap(
+    Simulator.Simulator,
+    ({ setLatency }) => Effect.zipRight(setLatency("search", "300 millis"), searches(1))
+  )
   const [search] = named(yield* spansOf(slow), "NutritionAdvisor.search")
   const [seconds = 0, nanos = 0] = search?.duration ?? []
   expect(seconds * 1e3 + nanos / 1e6).toBeGreaterThan(290)

@@ -4,7 +4,6 @@ import { NutritionAdvisor, type SharedTokenCache } from "effect-nutrition-adviso
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arrangedLive } from "../../support/doubles/arranged.js"
 import { type LogLine, recordingTo } from "../../support/doubles/logs.js"
-import { counters, revoke } from "../../support/doubles/simulator.js"
 
 /** A replica, and the warnings that it logs. */
 export const replica = (
@@ -29,7 +28,10 @@ export type Replica = Effect.Effect.Success<ReturnType<typeof replica>>
 export const searchAll = (replicas: ReadonlyArray<Replica>) =>
   Effect.forEach(replicas, ({ search }) => search, { concurrency: "unbounded", discard: true })
 
-export const exchanges = Effect.map(counters, ({ exchanges }) => exchanges)
+export const exchanges = Effect.flatMap(
+  Simulator.Simulator,
+  ({ counters }) => Effect.map(counters, ({ exchanges }) => exchanges)
+)
 
 /** The exchanges that an effect costs. */
 export const cost = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -39,7 +41,8 @@ export const cost = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return (yield* exchanges) - before
   })
 
-export const revocationCost = (replicas: ReadonlyArray<Replica>) => cost(Effect.zipRight(revoke, searchAll(replicas)))
+export const revocationCost = (replicas: ReadonlyArray<Replica>) =>
+  cost(Effect.flatMap(Simulator.Simulator, ({ revoke }) => Effect.zipRight(revoke, searchAll(replicas))))
 
 /** Tests that have a simulator in memory each, in real time. */
 export const withSimulator = arrangedLive(Simulator.Simulator, Simulator.layerHttpClient())
