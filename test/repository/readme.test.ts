@@ -8,8 +8,7 @@ import { type ClientOptions, createClient } from "effect-nutrition-advisor/promi
 import { vi } from "vitest"
 import { forbiddenReasons } from "../../src/internal/errors/forbidden.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
-import { pages, programsOf, read, repository } from "../support/documents/blocks.js"
-import { importBlock } from "../support/documents/importBlock.js"
+import { importBlock, pages, programsOf, read, repository } from "../support/documents/blocks.js"
 import { errors } from "../support/tables/errors.js"
 import { forbiddenCalls, responseOf } from "../support/tables/forbiddenCalls.js"
 

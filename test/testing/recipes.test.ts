@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { programsOf } from "../support/documents/blocks.js"
-import { importBlock } from "../support/documents/importBlock.js"
+import { importBlock, programsOf } from "../support/documents/blocks.js"
 
 const recipes = programsOf("docs/testing.md")
 

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -40,3 +41,15 @@ export const examples: ReadonlyArray<Block> = filesIn("src", true, ".ts").flatMa
     code: block.code.replace(/^ *\* ?/gm, "")
   }))
 )
+
+/** Imports a code block as a new module. Its file is outside the repository, so that no linter finds it. */
+export const importBlock = async ({ code }: Block): Promise<unknown> => {
+  const folder = mkdtempSync(join(tmpdir(), "block-"))
+  try {
+    symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"), "junction")
+    writeFileSync(join(folder, "block.ts"), code)
+    return await import(/* @vite-ignore */ join(folder, "block.ts"))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
