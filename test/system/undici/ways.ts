@@ -1,14 +1,11 @@
 /** The ways by which a request of NutritionAdvisor comes to an UndiciClient. */
 import { HttpClient } from "@effect/platform"
 import { Context, Effect, identity, Layer, Redacted, type Scope } from "effect"
-import { AccessToken, NutritionAdvisor } from "effect-nutrition-advisor"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { providerOf } from "../../support/doubles/providerOf.js"
+import * as Issuer from "../../support/doubles/IssuerDouble.js"
 
 export const ours = Effect.orDie(UndiciClient.make())
-
-const tokenNamed = (value: string) =>
-  AccessToken.make({ value, serviceId: "a-customer", receivedAt: 0, expiresAt: 3_600_000 })
 
 interface Way {
   readonly name: string
@@ -27,10 +24,7 @@ export const advisor = (
   options: Partial<NutritionAdvisor.Options> = {}
 ): Effect.Effect<NutritionAdvisor.Service, never, Scope.Scope> =>
   NutritionAdvisor.layerWithoutTokens({ baseUrl, licenseKey: Redacted.make("a-license-key"), ...options }).pipe(
-    Layer.provide([
-      providerOf(tokenNamed("first"), tokenNamed("second")),
-      Layer.succeed(HttpClient.HttpClient, client)
-    ]),
+    Layer.provide([Issuer.layerOnDemand, Layer.succeed(HttpClient.HttpClient, client)]),
     Layer.build,
     Effect.orDie,
     Effect.map(Context.get(NutritionAdvisor.NutritionAdvisor))
