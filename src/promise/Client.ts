@@ -11,16 +11,15 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import * as Calls from "../internal/promise/calls.js"
 import { servicesFrom } from "../internal/promise/compose.js"
 import { fetchPath } from "../internal/promise/fetch.js"
 import * as Logger from "../internal/promise/logger.js"
 import { tokenStatusOf } from "../internal/token/status.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
-import { BadRequest, type ConfigurationError } from "../NutritionAdvisorError.js"
+import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import type * as RequestRetry from "../RequestRetry.js"
 import type * as SearchCache from "../SearchCache.js"
 import type { SharedTokenCache } from "../SharedTokenCache.js"
@@ -125,7 +124,7 @@ export interface Client extends AsyncDisposable {
   readonly search: (term: string, options?: CallOptions) => Promise<unknown>
   /**
    * Searches for foods, and decodes the payload with a schema of zod, valibot, arktype or Effect. Rejects with UnexpectedResponse, reason
-   * "Schema", if the payload doesn't match, and with BadRequest if the schema isn't one.
+   * "Schema", if the payload doesn't match.
    */
   readonly searchAs: <A, I = Schema.Schema.Encoded<Schema.Schema.Any>>(
     schema: NutritionAdvisor.AnySchema<A, I>
@@ -142,15 +141,6 @@ export interface Client extends AsyncDisposable {
 }
 
 const noOptions: FetchOptions = {}
-
-/** A schema is undefined after a circular import, and zod before 3.24 has schemas of another kind. */
-const isSchema = (schema: unknown) => Schema.isSchema(schema) || Predicate.hasProperty(schema, "~standard")
-
-const notASchema = () =>
-  new BadRequest({
-    operation: "search",
-    detail: "the schema is missing, or is neither an Effect Schema nor a Standard Schema, which zod has since 3.24"
-  })
 
 const status = Effect.flatMap(
   Effect.serviceOption(TokenProvider),
@@ -178,7 +168,7 @@ const clientOver = (buildServices: Calls.BuildServices): Client => {
 
   return {
     search: searchWith(NutritionAdvisor.search),
-    searchAs: (schema) => searchWith(isSchema(schema) ? NutritionAdvisor.searchAs(schema) : notASchema),
+    searchAs: (schema) => searchWith(NutritionAdvisor.searchAs(schema)),
     fetch: (path, options) => {
       const given = options ?? noOptions
       return run("request", given, () => fetchPath(path, given))

@@ -155,21 +155,6 @@ it("searchAs: it decodes with a schema of effect or zod", async () => {
   expect([await ofEffect("oats"), await ofZod("oats")]).toEqual([{ total: 3 }, { total: 3 }])
 })
 
-it.each([
-  ["undefined, as in a circular import", undefined],
-  ["a schema of zod before 3.24", { parse: (payload: unknown) => payload }]
-])("searchAs: it rejects without a search if the schema is %s", async (_, schema) => {
-  const search = vi.fn(() => Effect.succeed(found))
-  const advisor = doubled(search)
-  // @ts-expect-error A program without types may pass anything.
-  const searched: Promise<unknown> = advisor.searchAs(schema)("oats")
-  await expect(searched).rejects.toMatchObject({
-    _tag: "BadRequest",
-    message: expect.stringContaining("nor a Standard Schema")
-  })
-  expect(search).not.toHaveBeenCalled()
-})
-
 it("fromLayer: the error of a missing variable names the variable once", async () => {
   await using world = simulatedClient()
   const cache = RedisTokenCache.layerConfig()
