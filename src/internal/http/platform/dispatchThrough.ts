@@ -41,7 +41,7 @@ const watched = (body: HttpBody.HttpBody, onFailure: () => void) => {
 }
 
 /** For these methods, node:http doesn't say by itself where a body ends, so the service would take the body for another request. */
-const methodsWithoutFraming: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "OPTIONS"])
+const methodsWithoutFraming: ReadonlySet<string> = new Set(["DELETE", "OPTIONS"])
 
 /** Adds the length only if it is needed: a wrapper that replaces the body, for example by a compressed one, would have to correct it. */
 const withLength = (body: HttpBody.HttpBody, method: string) =>
