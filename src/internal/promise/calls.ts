@@ -6,11 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as FiberRef from "effect/FiberRef"
-import * as FiberRefs from "effect/FiberRefs"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Runtime from "effect/Runtime"
+import type * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest, isNutritionAdvisorError } from "../../NutritionAdvisorError.js"
@@ -20,6 +18,7 @@ import type { DataOperation } from "../request/runner.js"
 import { hasMethod } from "../runtime/hasMethod.js"
 import { schedulerOfCaller } from "./callerContext.js"
 import { asConfigurationError } from "./configError.js"
+import { continueOver, forkOver } from "./overServices.js"
 import * as PendingCalls from "./pendingCalls.js"
 
 /** `Number` returns NaN for a missing environment variable. Effect would convert it to zero, and every call would time out at once. */
@@ -60,18 +59,9 @@ type Fork = <A>(
   timeout: CallLimits["timeout"]
 ) => Fiber.RuntimeFiber<A, unknown>
 
-/** Gives each fiber a scheduler and the FiberRefs of the layer, all in one step: `runFork` would copy them one by one. */
-const forkOver = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
-  const bare = Runtime.updateFiberRefs(built, FiberRefs.empty)
-  const scheduler = FiberRefs.getOrDefault(built.fiberRefs, FiberRef.currentScheduler)
-  const refsOf = (fiberId: FiberId.Runtime) =>
-    FiberRefs.updateAs(built.fiberRefs, {
-      fiberId,
-      fiberRef: FiberRef.currentScheduler,
-      value: schedulerOfCaller(scheduler)
-    })
-  return (call, operation, timeout) =>
-    Runtime.runFork(bare, limit(call, operation, timeout), { updateRefs: (_, fiberId) => refsOf(fiberId) })
+const forkLimited = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
+  const fork = forkOver(built)
+  return (call, operation, timeout) => fork(limit(call, operation, timeout))
 }
 
 /** Builds the services of a client, which stay open until its scope is closed. */
@@ -88,7 +78,7 @@ const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (f
 
   const build = Effect.gen(function*() {
     const built = yield* Effect.provide(Effect.runtime<NutritionAdvisor>(), yield* buildServices)
-    onBuilt(forkOver(built))
+    onBuilt(forkLimited(built))
     return built
   })
 
@@ -102,7 +92,7 @@ const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (f
   })
 
   return (call, operation, timeout) => {
-    const afterBuild = Effect.flatMap(wait, (built) => Effect.provide(call, built))
+    const afterBuild = Effect.flatMap(wait, (built) => continueOver(built, call))
     return Effect.runFork(limit(afterBuild, operation, timeout), {
       scheduler: schedulerOfCaller()
     })

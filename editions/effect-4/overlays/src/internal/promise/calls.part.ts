@@ -1,2 +1,0 @@
-const forkOver = (built: Context.Context<NutritionAdvisor>): Fork => (call, operation, timeout) =>
-  Effect.runForkWith(built)(limit(call, operation, timeout))
