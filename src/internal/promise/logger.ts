@@ -11,7 +11,6 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import type * as Scope from "effect/Scope"
 import type { ClientLogger } from "../../promise/Client.js"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -87,7 +86,7 @@ const onStandardError: Logger.Logger<unknown, void> = Logger.make((entry) => {
 })
 
 const replaceDefault = (logger: Logger.Logger<unknown, void>) =>
-  Effect.locallyScopedWith(
+  FiberRef.update(
     FiberRef.currentLoggers,
     (loggers) => HashSet.add(HashSet.remove(loggers, Logger.defaultLogger), logger)
   )
@@ -96,16 +95,16 @@ const replaceDefault = (logger: Logger.Logger<unknown, void>) =>
 const logTo = (logger: ClientLogger) =>
   Effect.all([
     replaceDefault(loggerOver(logger)),
-    Effect.locallyScoped(FiberRef.currentMinimumLogLevel, LogLevel.Debug),
-    Effect.locallyScoped(FiberRef.unhandledErrorLogLevel, Option.none())
+    FiberRef.set(FiberRef.currentMinimumLogLevel, LogLevel.Debug),
+    FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())
   ], { discard: true })
 
 /**
- * Builds services that log to the logger of the program, or to standard error, until their scope is closed. It doesn't use the layers of
- * loggers, because they would keep 10 kB alive in each client.
+ * Builds services that log to the logger of the program, or to standard error. It changes the loggers of the current fiber, which must be for
+ * this build alone: the layers of loggers would keep 10 kB alive in each client.
  */
 export const withLogger = <A, E, R>(
   logger: ClientLogger | undefined,
   build: Effect.Effect<Context.Context<A>, E, R>
-): Effect.Effect<Context.Context<A>, E, R | Scope.Scope> =>
+): Effect.Effect<Context.Context<A>, E, R> =>
   Effect.zipRight(logger === undefined ? replaceDefault(onStandardError) : logTo(logger), build)

@@ -1,4 +1,5 @@
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as References from "effect/References"
 
 const levelOf = (level: LogLevel.LogLevel): keyof ClientLogger => {
