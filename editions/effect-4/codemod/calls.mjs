@@ -58,6 +58,8 @@ export const calls = {
     `${call.ns}.timeoutOrElse(${before(call)}${own(call, "orFail")}(${last(call)}))`,
   "effect/Effect#withClock": provided("effect/Clock", "Clock"),
   "effect/Effect#withRandom": provided("effect/Random", "Random"),
+  "effect/Effect#whenLogLevel": (call) =>
+    `${call.ns}.when(${before(call)}${call.file.local("effect/LogLevel")}.isEnabled(${last(call)}))`,
   "effect/Effect#zipLeft": (call) => `${call.ns}.tap(${before(call)}() => ${last(call)})`,
   "effect/Layer#die": failing("die"),
   "effect/Layer#fail": failing("fail"),

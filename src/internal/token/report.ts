@@ -8,8 +8,9 @@ import { failureLabels } from "../telemetry/metrics.js"
 import * as Metrics from "./metrics.js"
 import type { Replacement } from "./replaceToken.js"
 
+/** Annotations cost much more than a line that no logger writes, so they wait until the level is known. */
 const debug = (message: string, { reason }: ExchangeRequest) =>
-  Effect.annotateLogs(Effect.logDebug(message), { reason })
+  Effect.asVoid(Effect.whenLogLevel(Effect.annotateLogs(Effect.logDebug(message), { reason }), "Debug"))
 
 export const logStart = (request: ExchangeRequest): Effect.Effect<void> => debug("An exchange begins", request)
 
