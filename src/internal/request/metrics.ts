@@ -7,7 +7,8 @@ import {
   errorTags,
   type FailureLabel,
   failureLabels,
-  histogram
+  histogram,
+  seriesCreator
 } from "../telemetry/metrics.js"
 import type { DataOperation } from "./runner.js"
 
@@ -61,13 +62,16 @@ export const requestEnded = (
   if (millis !== undefined) observe(millis / 1000)
 }
 
-/** Creates all series, by adding zero. A series that exists keeps its value. */
+const createRequestSeries = seriesCreator(() =>
+  (["search", "request"] as const).flatMap((operation) => [
+    ...(["Success", "Interrupted", "Defect", ...errorTags] as const).map((outcome) =>
+      requests({ operation, outcome, at: "request" })
+    ),
+    ...errorTags.map((outcome) => requests({ operation, outcome, at: "exchange" }))
+  ])
+)
+
 export const createSeries = (): void => {
   rejections.createSeries()
-  for (const operation of ["search", "request"] as const) {
-    for (const outcome of ["Success", "Interrupted", "Defect", ...errorTags] as const) {
-      requests({ operation, outcome, at: "request" })(0)
-    }
-    for (const outcome of errorTags) requests({ operation, outcome, at: "exchange" })(0)
-  }
+  createRequestSeries()
 }

@@ -7,15 +7,18 @@ import { errors, type NutritionAdvisorError } from "../../NutritionAdvisorError.
 
 type Labels = Readonly<Record<string, string>>
 
+/** Adds to a counter, sets a gauge, or records a value in a histogram. */
+type Update = (value: number) => void
+
 /** Labels passed with an update would be merged each time, so all of them are part of the key. */
-const update = (key: MetricKey.MetricKey.Untyped) => {
+const update = (key: MetricKey.MetricKey.Untyped): Update => {
   const metric = Metric.fromMetricKey(key)
-  return (value: number): void => metric.unsafeUpdate(value, [])
+  return (value) => metric.unsafeUpdate(value, [])
 }
 
 /** Keeps one metric for each set of labels, because creating it costs more than an update. */
 const family = <L extends Labels>(key: MetricKey.MetricKey.Untyped) => {
-  const updates = new Map<string, (value: number) => void>()
+  const updates = new Map<string, Update>()
   return (labels: L) => {
     const id = Object.values(labels).join(" ")
     const found = updates.get(id) ??
@@ -35,7 +38,18 @@ export const histogram = <L extends Labels>(name: string, boundaries: ReadonlyAr
 
 export const gauge = (name: string, description: string) => update(MetricKey.gauge(fullName(name), { description }))
 
-/** A counter with one label. `createSeries` adds zero to each series: otherwise, `rate()` of Prometheus would miss the first event. */
+/**
+ * Returns a function that creates series by adding zero: otherwise, `rate()` of Prometheus would miss the first event. A series that exists
+ * keeps its value. They are looked up only once, because every new client creates them.
+ */
+export const seriesCreator = (lookUp: () => ReadonlyArray<Update>) => {
+  let series: ReadonlyArray<Update> | undefined
+  return () => {
+    series ??= lookUp()
+    for (const add of series) add(0)
+  }
+}
+
 export const counterByLabel = <V extends string>(
   name: string,
   label: string,
@@ -44,7 +58,7 @@ export const counterByLabel = <V extends string>(
 ) => {
   const labeled = counter<Readonly<Record<string, V>>>(name, description)
   return {
-    createSeries: () => values.forEach((value) => labeled({ [label]: value })(0)),
+    createSeries: seriesCreator(() => values.map((value) => labeled({ [label]: value }))),
     count: (value: V) => labeled({ [label]: value })(1)
   }
 }

@@ -1,5 +1,5 @@
 import type { ExchangeRequest } from "../../TokenIssuer.js"
-import { counter, errorTags, type FailureLabel, gauge } from "../telemetry/metrics.js"
+import { counter, errorTags, type FailureLabel, gauge, seriesCreator } from "../telemetry/metrics.js"
 
 const reasons = ["missing", "refresh", "rejection"] as const satisfies ReadonlyArray<ExchangeRequest["reason"]>
 
@@ -13,10 +13,9 @@ export const exchanges = counter<{
 
 export const setExpiry = gauge("token_expiry_timestamp_seconds", "When the token in use expires, in Unix time")
 
-/** Creates all series, by adding zero. A series that exists keeps its value. */
-export const createSeries = (): void => {
-  for (const reason of reasons) {
-    for (const outcome of outcomes) exchanges({ reason, outcome, error: "none" })(0)
-    for (const error of [...errorTags, "Defect"] as const) exchanges({ reason, outcome: "failed", error })(0)
-  }
-}
+export const createSeries = seriesCreator(() =>
+  reasons.flatMap((reason) => [
+    ...outcomes.map((outcome) => exchanges({ reason, outcome, error: "none" })),
+    ...[...errorTags, "Defect" as const].map((error) => exchanges({ reason, outcome: "failed", error }))
+  ])
+)
