@@ -20,6 +20,12 @@ export const serverAttributes = ({ origin }: Base) => {
   }
 }
 
+const isTraced = (fiber: Fiber.RuntimeFiber<unknown, unknown>) => fiber.currentTracer !== defaultTracer
+
+/** Like `Effect.annotateCurrentSpan`, which would create an error with its stack if there is no span. */
+export const annotate = (attributes: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
+  Effect.withFiberRuntime((fiber) => isTraced(fiber) ? Effect.annotateCurrentSpan(attributes) : Effect.void)
+
 /**
  * Runs a call to the service in a span. If it fails, the span gets the attribute `error.type`. Without tracing, there is no span, because
  * the tracer would drop it.
@@ -30,7 +36,7 @@ export const inSpan = <A, E extends NutritionAdvisorError, R>(
   options: LazyArg<Tracer.SpanOptions>,
   call: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
-  if (fiber.currentTracer === defaultTracer) return call(undefined)
+  if (!isTraced(fiber)) return call(undefined)
   return Effect.useSpan(name, { ...options(), captureStackTrace: false, kind: "client" }, (span) =>
     call(span).pipe(
       Effect.onError((cause) => Effect.sync(() => span.attribute("error.type", Metrics.failureLabels(cause).outcome))),

@@ -15,7 +15,7 @@ import * as ServiceResponse from "../http/serviceResponse.js"
 import * as Url from "../http/url.js"
 import { monotonicMillis } from "../runtime/clock.js"
 import type * as Settings from "../settings/settings.js"
-import { serverAttributes } from "../telemetry/span.js"
+import { annotate, serverAttributes } from "../telemetry/span.js"
 import { betweenAttempts } from "./delays.js"
 import * as Formats from "./formats.js"
 import { readLicenseKey } from "./licenseKey.js"
@@ -41,7 +41,7 @@ export const make = (
         })
         const receivedAt = yield* Clock.currentTimeMillis
         const { status } = response
-        yield* Effect.annotateCurrentSpan("http.response.status_code", status)
+        yield* annotate({ "http.response.status_code": status })
         if (status === 401 || status === 403) {
           return yield* new Forbidden({ ...ServiceResponse.fieldsWithBody(response), reason: "KeyRejected" })
         }
@@ -53,7 +53,7 @@ export const make = (
     return {
       issue: () =>
         Effect.gen(function*() {
-          yield* Effect.annotateCurrentSpan(attributes)
+          yield* annotate(attributes)
           const clock = yield* Effect.clock
           const deadline = monotonicMillis(clock) + tokenTimeout
           const key = yield* readLicenseKey(licenseKey)
