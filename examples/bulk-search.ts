@@ -10,7 +10,7 @@
  * Each line is one term, and is used as is. If your terms are a column of a CSV file, write that column to a text
  * file first.
  *
- * This file is all you need: copy it. To try it without a license key of your own, start
+ * You can copy this file: it needs no other file. To try it without a license key, start
  * `npx effect-nutrition-advisor-simulator`, and use the base URL and the key that it prints.
  *
  * - The output file records which terms are done. A term that has a line there is not searched again.
@@ -40,7 +40,7 @@ import {
 } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 
-/** How many searches are in flight at once. A Ctrl-C drops these, so they are searched again later. */
+/** How many searches run at the same time. Ctrl-C interrupts them, so the next run repeats them. */
 const workers = 8
 
 const settings = Config.all({
@@ -116,7 +116,7 @@ const removeIncompleteLine = (path: string) =>
 const isWorthRetrying = (error: NutritionAdvisorError.NutritionAdvisorError) =>
   NutritionAdvisorError.isTransient(error) || (error._tag === "Forbidden" && error.reason === "CoolingDown")
 
-/** The error isn't about this term: every other search fails with it too. */
+/** Whether every other search would fail with this error too. */
 const concernsAll = (error: NutritionAdvisorError.NutritionAdvisorError) =>
   error.operation === "token" || error._tag === "MissingServiceId" || error._tag === "LicenseKeyUnavailable"
 

@@ -48,7 +48,7 @@ const app = express()
 try {
   await advisor.search("oats")
   const server = app.listen(Number(PORT), () => console.log("Listening", JSON.stringify(server.address())))
-  // close() closes idle connections and waits for the others, which a proxy keeps in use: end each one after its next response.
+  // `server.close` waits for connections that are in use, and a proxy keeps using them. This closes each one after its next response.
   server.prependListener("request", (_request, response) => {
     if (!server.listening) response.setHeader("connection", "close")
     response.once("close", () => {

@@ -1,6 +1,6 @@
 /**
- * A backend written with Effect: an HttpApi with its own errors. Whatever error the library fails with, callers see
- * four error statuses: 400 and 404, which they can fix; 429, which says when to retry; and 503, for a problem in the backend.
+ * A backend written with Effect: an HttpApi with its own errors. Its callers only get four status codes for errors: 400 and 404, which they
+ * can fix; 429, which says when to retry; and 503, for any problem in the backend.
  * `PORT=3000 npx tsx examples/http-api.ts` needs `npm install @effect/platform-node@^0.108`.
  */
 import { createServer } from "node:http"
@@ -108,7 +108,7 @@ const Main = HttpApiBuilder.serve().pipe(
   Layer.provide(Layer.provide(HttpApiBuilder.api(Api), FoodsLive)),
   HttpServer.withLogAddress,
   Layer.provide(Server),
-  // The client is provided below the server, so it closes after the pending requests have got their responses.
+  // The client is provided below the server, so it closes after pending requests have received their responses.
   Layer.provide(AdvisorLive)
 )
 

@@ -1,6 +1,6 @@
 /**
- * How to search from plain async code. Build the layer once, in a ManagedRuntime. With `Effect.provide` inside each `Effect.runPromise`,
- * every call would build a new layer, which fetches its own token.
+ * Searches from async code with a ManagedRuntime, which builds the layer once. With `Effect.provide` inside each `Effect.runPromise`, every
+ * call would build a new layer, which fetches its own token.
  * `npx tsx examples/run-promise.ts` needs nothing besides the package.
  */
 import { Effect, Layer, ManagedRuntime } from "effect"

@@ -1,5 +1,5 @@
 /**
- * How to test code that searches, without the service: replace the layer with a test double.
+ * Tests code that searches, without the service: a test double replaces the layer.
  * `npx tsx examples/test-double.ts` needs nothing besides the package.
  */
 import assert from "node:assert/strict"
