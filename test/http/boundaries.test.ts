@@ -24,15 +24,15 @@ const traceHeaders = (requests: ReadonlyArray<Received>) =>
 const traced = (client: HttpClient.HttpClient) => HttpClient.withTracerDisabledWhen(client, () => false)
 
 describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
-  testLive("the client adds no headers other than the two token headers and the User-Agent", function*() {
+  testLive("the client adds no headers other than the two token headers, User-Agent and Accept", function*() {
     const [service, bare] = [yield* Replies.serve(), yield* Replies.serve()]
     const { search } = yield* advisorAt(service.origin, layer)
     yield* search("apple")
     yield* Effect.gen(function*() {
       const client = HttpClient.withTracerPropagation(yield* HttpClient.HttpClient, false)
-      const own = { authorization: "x", "service-id": "x", "user-agent": "x" }
-      yield* client.post(`${bare.origin}${tokenPath}`, { headers: { accept: "*/*", "user-agent": "x" } })
-      yield* client.get(`${bare.origin}/v2/x`, { headers: own })
+      const common = { accept: "*/*", "user-agent": "x" }
+      yield* client.post(`${bare.origin}${tokenPath}`, { headers: common })
+      yield* client.get(`${bare.origin}/v2/x`, { headers: { ...common, authorization: "x", "service-id": "x" } })
     }).pipe(Effect.provide(layer), Effect.scoped)
     expect(namesOf(service.requests)).toEqual(namesOf(bare.requests))
   })

@@ -44,6 +44,18 @@ test.each([
   expect((yield* sent).map((all) => [all[name], all["x-request-id"]])).toEqual(Array(2).fill([undefined, "1"]))
 })
 
+test.each<readonly [accept: string, headers: Readonly<Record<string, string>>]>([
+  ["*/*", {}],
+  ["application/json", { Accept: "application/json" }]
+])(
+  "headers: each request has the Accept header %s if the caller's headers are %j",
+  function*([accept, headers], { httpClient, search }) {
+    yield* search("oats", { headers })
+    yield* Effect.exit(httpClient.get("/v2/x", { headers }))
+    expect((yield* sent).map((all) => all.accept)).toEqual([accept, accept])
+  }
+)
+
 test.each([
   ["if-none-match", "W/\"2a\""],
   ["if-modified-since", "Sun, 29 Nov 2026 19:00:00 GMT"],

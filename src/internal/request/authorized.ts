@@ -21,7 +21,8 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
 const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**
- * Adds the token and the User-Agent. The request's own headers override them: `request/build` decides which ones a caller can set.
+ * Adds the token, the User-Agent and an Accept header. The request's own headers override them: `request/build` decides which ones a caller
+ * can set. Only fetch adds an Accept header by itself, and some firewalls respond with a 403 if it is missing.
  * The headers of the last token are kept for the next requests. Nothing else keeps a token in plain text for longer than a request.
  */
 const makeAddHeaders = ({ serviceIdHeader, userAgent }: DataSettings) => {
@@ -29,6 +30,7 @@ const makeAddHeaders = ({ serviceIdHeader, userAgent }: DataSettings) => {
   return (token: AccessToken, given: RequestHeaders | undefined) => {
     if (last?.token !== token) {
       const headers = {
+        accept: "*/*",
         authorization: `Bearer ${Redacted.value(token.value)}`,
         [serviceIdHeader]: Redacted.value(token.serviceId),
         "user-agent": userAgent
