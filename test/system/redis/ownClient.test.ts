@@ -77,5 +77,5 @@ testLive.each<readonly [string, CacheOn]>([
   const { write } = Context.get(yield* Layer.build(yield* on(port)), SharedTokenCache.SharedTokenCache)
   const error = yield* Effect.flip(write("name-1", "one", { owner: "first", timeToLive: 60_000 }))
   expect(error).toMatchObject({ code: "READONLY" })
-  expect(yield* eventually(() => seen.connections >= 2)).toBe(true)
+  yield* eventually(() => seen.connections >= 2)
 })
