@@ -1,9 +1,9 @@
 import { HttpClient, HttpClientError, type HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Metric, Predicate } from "effect"
-import { AccessToken, NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { testLive } from "../support/doubles/arranged.js"
-import { providerOf } from "../support/doubles/providerOf.js"
+import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { clients } from "../support/leaks/clients.js"
 import { leaksOf } from "../support/leaks/leaksOf.js"
 import { type Outcome, outcomes } from "../support/leaks/outcomes.js"
@@ -85,7 +85,7 @@ const careless = () => {
     Effect.zipRight(Effect.fail(failure)),
     Effect.withSpan("careless", { attributes: headers })
   )
-  const token = AccessToken.make({ value: "", serviceId: "", receivedAt: 0, expiresAt: 1 })
+  const token = Object.assign(Issuer.token(1, 0, Infinity), headers)
   const httpClient = HttpClient.makeWith(() => Effect.die(headers), Effect.succeed)
   return Layer.merge(
     Layer.succeed(NutritionAdvisor.NutritionAdvisor, {
@@ -93,7 +93,7 @@ const careless = () => {
       searchAs: () => () => Effect.die(headers),
       httpClient
     }),
-    providerOf(Object.assign(token, headers))
+    TokenProvider.layer().pipe(Layer.provide([Issuer.layer, TokenStore.layerStatic(token)]), Layer.orDie)
   )
 }
 

@@ -2,13 +2,18 @@ import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, expectTypeOf } from "@effect/vitest"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { Cause, Context, Effect, Exit, Layer, Logger, Option, Redacted, Schema } from "effect"
-import { AccessToken, NutritionAdvisor, NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
+import {
+  AccessToken,
+  NutritionAdvisor,
+  NutritionAdvisorError,
+  SharedTokenCache,
+  TokenProvider
+} from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as v from "valibot"
 import { z } from "zod"
 import { version } from "../../src/internal/settings/version.js"
 import { arranged } from "../support/doubles/arranged.js"
-import { providerOf } from "../support/doubles/providerOf.js"
 import { advisor, settings } from "../support/doubles/simulatedAdvisor.js"
 import * as Time from "../support/doubles/Time.js"
 
@@ -304,7 +309,11 @@ test(
     expect([error, yield* counters]).toMatchObject([{ reason: "RejectedAgain" }, { exchanges: 0, searches: 3 }])
   },
   NutritionAdvisor.layerWithoutTokens({ baseUrl: settings.baseUrl }).pipe(
-    Layer.provideMerge(providerOf(ownToken, tokenOfPeer)),
+    Layer.provideMerge(Layer.succeed(TokenProvider.TokenProvider, {
+      get: Effect.succeed(ownToken),
+      renew: () => Effect.succeed(tokenOfPeer),
+      status: Effect.never
+    })),
     Layer.provideMerge(Simulator.layerHttpClient())
   )
 )
