@@ -3,6 +3,7 @@ import { FetchHttpClient, HttpClient, HttpClientRequest } from "@effect/platform
 import { describe, expect } from "@effect/vitest"
 import { Effect, identity, Layer, Redacted } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import * as Url from "../../src/internal/http/url.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { advisorOver, type HttpClientLayer } from "../support/doubles/simulatedAdvisor.js"
 import type { Received } from "../support/doubles/Wire.js"
@@ -14,7 +15,7 @@ import * as Secrets from "../support/leaks/secrets.js"
 const advisorAt = (baseUrl: string, client: HttpClientLayer) =>
   advisorOver(client, { baseUrl, licenseKey: Redacted.make(Secrets.key) })
 
-const tokenPath = `/v2/token-cache/nutrition-advisor/oauth/licence/${Secrets.withReserved(Secrets.key)}`
+const tokenPath = `/v2/token-cache/nutrition-advisor/oauth/licence/${Url.encode(Secrets.key)}`
 
 const namesOf = (requests: ReadonlyArray<Received>) => requests.map(({ headers }) => Object.keys(headers).sort())
 

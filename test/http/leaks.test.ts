@@ -2,6 +2,7 @@ import { HttpClient, HttpClientError, type HttpClientRequest } from "@effect/pla
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Metric, Predicate } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import * as Url from "../../src/internal/http/url.js"
 import { testLive } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { clients } from "../support/leaks/clients.js"
@@ -103,7 +104,7 @@ describe("leak detector", () => {
       layer: careless(),
       program: NutritionAdvisor.search("apple"),
       printed: [],
-      received: () => [{ method: "GET", path: "/v2", query: Secrets.withReserved(Secrets.key), headers: {}, body: "" }]
+      received: () => [{ method: "GET", path: "/v2", query: Url.encode(Secrets.key), headers: {}, body: "" }]
     })
     expect(Object.keys(leaks)).toEqual(["outcome", "services", "logs", "spans", "metrics", "requests"])
   })

@@ -1,5 +1,6 @@
 /** Markers instead of secrets, and how to find them in a string. */
 import { Encoding } from "effect"
+import * as Url from "../../../src/internal/http/url.js"
 
 /** Each begins and ends with plain characters that only base64 changes, and holds what other encodings do change. */
 export const key = "mk-K9marker/key?#%2F+ ü\"\\<&>'(*)!$&-tailKeyQ7"
@@ -12,16 +13,13 @@ export const searchOption = "opt-S7marker-tailOptY4"
 
 const all = { key, token, renewedToken, customerId, searchOption }
 
-export const withReserved = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
-
 /** The ways in which a service may write a secret into its response. */
 export const forms: ReadonlyArray<{ readonly name: string; readonly of: (secret: string) => string }> = [
   { name: "plain", of: (secret) => secret },
   { name: "percent-encoded", of: encodeURIComponent },
-  { name: "percent-encoded with every reserved character", of: withReserved },
+  { name: "percent-encoded with every reserved character", of: Url.encode },
   { name: "percent-encoded twice", of: (secret) => encodeURIComponent(encodeURIComponent(secret)) },
-  { name: "form-encoded", of: (secret) => withReserved(secret).replaceAll("%20", "+") },
+  { name: "form-encoded", of: (secret) => Url.encode(secret).replaceAll("%20", "+") },
   { name: "written by JSON.stringify", of: (secret) => JSON.stringify(secret).slice(1, -1) },
   { name: "in capitals", of: (secret) => secret.toUpperCase() },
   { name: "in lower case", of: (secret) => secret.toLowerCase() },

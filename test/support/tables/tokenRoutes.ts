@@ -1,7 +1,7 @@
 /** The named token routes. Tests of every route, and services that have to recognize an exchange, use this list. */
 import { Record } from "effect"
 import type { TokenIssuer } from "effect-nutrition-advisor"
-import { withReserved } from "../leaks/secrets.js"
+import * as Url from "../../../src/internal/http/url.js"
 
 type Name = Exclude<TokenIssuer.TokenRoute, `/${string}`>
 
@@ -39,7 +39,7 @@ const jsonEncoded = (text: string) => JSON.stringify(text).slice(1, -1)
 /** What an exchange of this key sends: exactly these bytes. */
 export const exchangeOf = ({ body, headers, path }: Required<Exchange>, key: string) => {
   const isJson = headers["content-type"] === "application/json"
-  const encoded = withReserved(key)
+  const encoded = Url.encode(key)
   return {
     path: path.replace("{key}", () => encoded),
     body: body.replace("{key}", () => isJson ? jsonEncoded(key) : encoded),
