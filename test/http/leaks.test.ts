@@ -7,18 +7,16 @@ import { testLive } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { clients } from "../support/leaks/clients.js"
 import { leaksOf } from "../support/leaks/leaksOf.js"
-import { type Outcome, outcomes } from "../support/leaks/outcomes.js"
+import { outcomes } from "../support/leaks/outcomes.js"
 import * as Secrets from "../support/leaks/secrets.js"
 import { collectOutputs } from "../support/leaks/sinks.js"
 
 describe("secrets, raw or encoded", () => {
-  const clientOf = (outcome: Outcome, index: number) =>
-    clients.find(({ name }) => name === outcome.clientName) ?? clients[index % clients.length]
-
   /** How each test has ended. */
   const exits: Array<Exit.Exit<unknown, unknown>> = []
 
-  const inTurn = outcomes.map((outcome, index) => [outcome.title, outcome, clientOf(outcome, index)] as const)
+  /** The clients take turns: test/system/leaks.test.ts combines each outcome with each of them. */
+  const inTurn = outcomes.map((outcome, index) => [outcome.title, outcome, clients[index % clients.length]] as const)
 
   testLive.each(inTurn)("no output contains a secret after %s", function*([, outcome, client]) {
     const { exit, seen } = yield* leaksOf(outcome, client?.layer ?? Layer.die("no client"))

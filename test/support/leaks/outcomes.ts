@@ -21,8 +21,6 @@ export interface Outcome {
   readonly program?: Effect.Effect<unknown, unknown, Services>
   /** The number of requests after which the call is interrupted. */
   readonly interruptedAfter?: number
-  /** The client with which it fails. By default, the clients take turns. */
-  readonly clientName?: string
 }
 
 export const search = NutritionAdvisor.search("apple")
@@ -50,20 +48,17 @@ const responses: ReadonlyArray<readonly [title: string, reply: Replies.Reply, en
   ["a truncated body with a content length", Replies.cutCounted, "TransportError Aborted"]
 ]
 
-const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, end]) => {
-  const followed = end.endsWith("Redirect") ? { end, clientName: "fetch" } : { end }
-  return [
-    ...namedTokenRoutes.map(({ name }) => ({
-      title: `a token exchange at the route ${name} that gets ${title}`,
-      token: reply,
-      options: { tokenRoute: name },
-      ...followed
-    })),
-    { title: `a search that gets ${title}`, data: reply, ...followed },
-    { title: `a search with options that gets ${title}`, data: reply, program: searchWithOptions, ...followed },
-    { title: `a request that gets ${title}`, data: reply, program: plan, ...followed }
-  ]
-})
+const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, end]) => [
+  ...namedTokenRoutes.map(({ name }) => ({
+    title: `a token exchange at the route ${name} that gets ${title}`,
+    token: reply,
+    options: { tokenRoute: name },
+    end
+  })),
+  { title: `a search that gets ${title}`, data: reply, end },
+  { title: `a search with options that gets ${title}`, data: reply, program: searchWithOptions, end },
+  { title: `a request that gets ${title}`, data: reply, program: plan, end }
+])
 
 const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(SearchOptionRows.rows).map(([name, { invalid }]) => ({
   title: `a search whose option ${name} is invalid`,
