@@ -36,8 +36,8 @@ const tokenFields = {
 export const tokenReplyWith = (fields: object): Reply => respond(JSON.stringify({ ...tokenFields, ...fields }))
 
 /** Sends the replies in order, and then repeats the last one. */
-export const inTurn = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]): Reply => (request, response, index) =>
-  (replies[index] ?? replies.at(-1) ?? replies[0])(request, response, index)
+export const inTurn = (...replies: ReadonlyArray<Reply>): Reply => (request, response, index) =>
+  (replies[index] ?? replies.at(-1))?.(request, response, index)
 
 /** The first exchange returns one token, and all others return another one. */
 export const tokenReply: Reply = inTurn(tokenReplyWith({}), tokenReplyWith({ access_token: Secrets.renewedToken }))
