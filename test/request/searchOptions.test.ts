@@ -4,11 +4,12 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { NutritionAdvisor, SearchCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { clientDeclarations } from "../../src/internal/settings/settings.js"
 import { read } from "../support/documents/blocks.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { invalid, rows, together } from "../support/tables/searchOptions.js"
+import { rows, together } from "../support/tables/searchOptions.js"
 
 const arrangement = Effect.gen(function*() {
   const { respondAlways, respondNext } = yield* Simulator.Simulator
@@ -77,6 +78,29 @@ test("options of a search: reserved headers are dropped, whatever other options 
   expect(secrets).toEqual([expect.stringMatching(/^Bearer simulated-/), expect.not.stringContaining("another")])
   expect(request?.headers).not.toHaveProperty("connection")
 })
+
+/** Values of a string that a caller may have by mistake: null may be the identifier of a customer that wasn't found. */
+const invalidStrings = { blank: " ", empty: "", null: null }
+
+const invalidSecrets = {
+  "padded": " a",
+  "not ASCII": "ü",
+  "null in a Redacted": Redacted.make(null),
+  "undefined in a Redacted": Redacted.make(undefined)
+}
+
+/** The client rejects these for its own option of the same name, so a search must reject them, too. */
+const rejectedByClient = { "quoted": "\"a\"", "a placeholder": "<a>" }
+
+/** For each option, values for which nothing is sent. */
+const invalid = Object.entries(rows).flatMap(([name, { invalid, isSecret, values }]) =>
+  Object.entries<unknown>({
+    "malformed": invalid,
+    ...(typeof values()[0] === "string" ? invalidStrings : {}),
+    ...(isSecret ? invalidSecrets : {}),
+    ...(isSecret && name in clientDeclarations ? rejectedByClient : {})
+  }).map(([fault, value]) => [`${name} is ${fault}`, { [name]: value }] as const)
+)
 
 test.each(invalid)("options of a search: nothing is sent if %s", function*([, options], { search }) {
   expect(describeExit(yield* Effect.exit(search("oats", options)))).toBe("BadRequest")

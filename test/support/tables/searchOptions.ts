@@ -1,8 +1,7 @@
 /** Values of each option of a search, for tests of every option. Some contain a marker that the leak tests look for. */
-import { Redacted } from "effect"
+import type { Redacted } from "effect"
 import type { NutritionAdvisor } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
-import { clientDeclarations } from "../../../src/internal/settings/settings.js"
 import { searchOption as marker } from "../leaks/secrets.js"
 
 type Options = NutritionAdvisor.SearchOptions
@@ -45,32 +44,6 @@ export const rows: { readonly [Name in keyof Options]-?: Row<NonNullable<Options
     invalid: { "x-customer": `${marker}\r\n` }
   }
 }
-
-/** Values of a string that a caller may have by mistake: null may be the identifier of a customer that wasn't found. */
-const invalidStrings = { blank: " ", empty: "", null: null }
-
-const invalidSecrets = {
-  "padded": " a",
-  "not ASCII": "ü",
-  "null in a Redacted": Redacted.make(null),
-  "undefined in a Redacted": Redacted.make(undefined)
-}
-
-/** The client rejects these for its own option of the same name, so a search must reject them, too. */
-const rejectedByClient = { "quoted": "\"a\"", "a placeholder": "<a>" }
-
-const allRows: Readonly<Record<string, RowOf<unknown, unknown> & { readonly isSecret: boolean }>> = rows
-
-/** For each option, values for which nothing is sent. */
-export const invalid: ReadonlyArray<readonly [title: string, options: Options]> = Object.entries(allRows).flatMap(
-  ([name, { invalid, isSecret, values }]) =>
-    Object.entries({
-      "malformed": invalid,
-      ...typeof values()[0] === "string" && invalidStrings,
-      ...isSecret && invalidSecrets,
-      ...isSecret && name in clientDeclarations && rejectedByClient
-    }).map(([fault, value]) => [`${name} is ${fault}`, { [name]: value }])
-)
 
 /** How often the leak tests expect the marker in a search with all options. Secrets don't count: their headers are removed first. */
 export const markedPlaces = Object.values(rows)
