@@ -10,7 +10,7 @@ import { clients } from "../support/leaks/clients.js"
 import { rendered } from "../support/leaks/rendering.js"
 import * as Replies from "../support/leaks/replies.js"
 import * as Secrets from "../support/leaks/secrets.js"
-import { exchangeOf, namedTokenRoutes, namesOfHeaders } from "../support/tables/tokenRoutes.js"
+import { exchangeOf, namedTokenRoutes } from "../support/tables/tokenRoutes.js"
 
 const licenseKey = Redacted.make(Secrets.key)
 
@@ -53,6 +53,9 @@ describe.each(namedTokenRoutes)("token route $name", (route) => {
     expect(String(Option.getOrUndefined(defect))).toContain("is a token route")
   })
 })
+
+/** The headers of an exchange that differ between the routes. */
+const namesOfHeaders = ["content-type", ...namedTokenRoutes.flatMap(({ headers }) => Object.keys(headers))]
 
 const customPath = "/proxy/v2/token-cache/unified/oauth/token/{key}"
 

@@ -47,13 +47,10 @@ export const exchangeOf = ({ body, headers, path }: Required<Exchange>, key: str
   }
 }
 
-const headersOfRoutes = namedTokenRoutes.flatMap(({ headers }) => Object.entries(headers))
-
-/** The headers of an exchange that differ between the routes. */
-export const namesOfHeaders = ["content-type", ...headersOfRoutes.map(([name]) => name)]
-
 /** The headers that contain the license key, at some route. */
-export const headersWithKey = headersOfRoutes.flatMap(([name, value]) => value.includes("{key}") ? [name] : [])
+export const headersWithKey = namedTokenRoutes.flatMap(({ headers }) =>
+  Object.keys(headers).filter((name) => headers[name]?.includes("{key}"))
+)
 
 const exchangePaths = namedTokenRoutes.map(({ path }) => new RegExp(`${path.replace("{key}", "[^/]+")}$`))
 
