@@ -9,11 +9,6 @@ import * as Replies from "./replies.js"
 import * as Secrets from "./secrets.js"
 import { collectOutputs } from "./sinks.js"
 
-const timeoutsOf = ({ end }: Outcome) =>
-  end === "TransportError Timeout"
-    ? { tokenTimeout: "150 millis", requestTimeout: "150 millis" } as const
-    : { tokenTimeout: "1 minute", requestTimeout: "1 minute" } as const
-
 /** Interrupts a call, shortly after the request has arrived so that the beginning of a body can arrive, too. */
 const interruptedWhen = <A, E, R>(hasArrived: () => boolean, call: Effect.Effect<A, E, R>) => {
   const end = Effect.zipRight(Effect.sleep("30 millis"), Effect.interrupt)
@@ -28,12 +23,14 @@ export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpCli
     const program = interruptedAfter === undefined
       ? call
       : interruptedWhen(() => service.requests.length === interruptedAfter, call)
+    const timeout = outcome.end === "TransportError Timeout" ? "150 millis" : "1 minute"
     const settings: NutritionAdvisor.Options = {
       baseUrl: service.origin,
       licenseKey: Redacted.make(Secrets.key),
       refresh: { attempts: 1 },
       observeHeaders: ["x-request-id"],
-      ...timeoutsOf(outcome),
+      tokenTimeout: timeout,
+      requestTimeout: timeout,
       ...options
     }
     const layer = NutritionAdvisor.layer(settings)

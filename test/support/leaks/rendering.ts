@@ -1,6 +1,6 @@
 /** Prints a value in every way that a program could, together with everything that can be reached from it. */
 import { inspect, types } from "node:util"
-import { Predicate } from "effect"
+import { Either, Predicate } from "effect"
 
 const contentsOf = (value: object): ReadonlyArray<unknown> => [
   ...(value instanceof Map ? [...value].flat() : []),
@@ -30,13 +30,8 @@ const reachableTexts = (root: unknown): string => {
   return texts.join("\n")
 }
 
-export const json = (value: unknown): string => {
-  try {
-    return JSON.stringify(value) ?? ""
-  } catch (error) {
-    return String(error)
-  }
-}
+/** The error, if JSON can't represent the value. */
+export const json = (value: unknown): string => Either.getOrElse(Either.try(() => JSON.stringify(value) ?? ""), String)
 
 export const rendered = (value: unknown): string => {
   const shown = inspect(value, {
