@@ -192,7 +192,7 @@ it("timeout: a call that finishes in time resolves with its payload", async () =
 it("search options: all of them are passed to the layer, except signal and timeout", async () => {
   const runtime = ManagedRuntime.make(NutritionAdvisorTest.layerRecording())
   await using advisor = Advisor.fromLayer(
-    Layer.unwrapEffect(Effect.map(runtime.runtimeEffect, ({ context }) => Layer.succeedContext(context)))
+    Layer.effectContext(Effect.map(runtime.runtimeEffect, ({ context }) => context))
   )
   const passed = { ...together(0), tenant: "north" }
   const options = { ...passed, signal: new AbortController().signal, timeout: 60_000 }

@@ -20,9 +20,9 @@ export const doubled = (search: (term: string) => Effect.Effect<unknown, Nutriti
 export const simulatedClient = (options: Partial<ClientOptions> = {}) => {
   const service = ManagedRuntime.make(Simulator.layerHttpClient())
   let builds = 0
-  const httpClient = Layer.unwrapEffect(Effect.map(service.runtimeEffect, ({ context }) => {
+  const httpClient = Layer.effectContext(Effect.map(service.runtimeEffect, ({ context }) => {
     builds += 1
-    return Layer.succeedContext(context)
+    return context
   }))
   const advisor = createClient({ ...settings, httpClient, ...options })
   return {
