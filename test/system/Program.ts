@@ -5,7 +5,7 @@ import { existsSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
-import { Effect, Schedule } from "effect"
+import { Effect, Predicate } from "effect"
 import { repository } from "../support/documents/blocks.js"
 
 /** An empty folder, for the time of a scope. */
@@ -72,11 +72,10 @@ export const serving = (...given: Parameters<typeof started>) =>
   Effect.gen(function*() {
     const { child, ended, output } = yield* started(...given)
     const printed = Effect.sync(() => /(?:http:\/\/[^/\s]+:|"port":)(\d+)\D/.exec(output.stdout)?.[1])
-    yield* Effect.raceFirst(
-      Effect.repeat(printed, { until: (port) => port !== undefined, schedule: Schedule.spaced("10 millis") }),
+    const port = yield* Effect.raceFirst(
+      Effect.repeat(Effect.delay(printed, "10 millis"), { until: Predicate.isNotUndefined }),
       Effect.flatMap(ended, ({ stderr }) => Effect.dieMessage(`The server ended: ${stderr}`))
     )
-    const port = yield* printed
     const stop = (signal: NodeJS.Signals = "SIGTERM") => Effect.zipRight(Effect.sync(() => child.kill(signal)), ended)
     return { ended, output, port, stop, url: `http://127.0.0.1:${port}` }
   })

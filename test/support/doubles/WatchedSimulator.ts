@@ -46,8 +46,7 @@ export const start = (options: Simulator.Options = {}) =>
         Layer.orDie
       )
     )
-    const { address } = Context.get(context, HttpServer.HttpServer)
-    const url = `http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`
+    const url = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
     const [key = Redacted.value(Simulator.licenseKey)] = options.licenseKeys ?? []
     const sendTo = (path: string, call?: Call) => Effect.promise(() => send(url + path, call))
     /** A connection to the stream of events. */
@@ -74,12 +73,10 @@ export const start = (options: Simulator.Options = {}) =>
       watch,
       server,
       /** The events that a new viewer gets. */
-      eventsForNewViewer: Effect.scoped(
-        Effect.gen(function*() {
-          const viewer = yield* watch()
-          yield* eventually(() => viewer.text().includes("\n\n"))
-          return viewer.events()
-        })
+      eventsForNewViewer: watch().pipe(
+        Effect.tap((viewer) => eventually(() => viewer.text().includes("\n\n"))),
+        Effect.map((viewer) => viewer.events()),
+        Effect.scoped
       )
     }
   })
