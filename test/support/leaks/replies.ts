@@ -44,12 +44,6 @@ export const tokenReply: Reply = inTurn(tokenReplyWith({}), tokenReplyWith({ acc
 
 export const found: Reply = respond("{\"results\":[]}")
 
-/** A response whose headers and body the caller may see. */
-export const planReply: Reply = Wire.replying("{\"plan\":\"basic\"}", {
-  "content-type": "application/json",
-  "x-left": "3"
-})
-
 export const hang: Reply = () => {}
 
 const begin = (response: ServerResponse, headers: OutgoingHttpHeaders = {}) => {
@@ -63,14 +57,11 @@ export const reset: Reply = (_, response) => {
   response.socket?.resetAndDestroy()
 }
 
-const cut = (headers: OutgoingHttpHeaders): Reply => (_, response) => {
+/** Begins a body, and breaks the connection. */
+export const cut = (headers: OutgoingHttpHeaders = {}): Reply => (_, response) => {
   begin(response, headers)
   setTimeout(() => response.socket?.destroy(), 30)
 }
-
-export const cutChunked: Reply = cut({})
-
-export const cutCounted: Reply = cut({ "content-length": "60000" })
 
 export const redirect: Reply = echoing(307, { location: `https://other.invalid/${encodeURIComponent(Secrets.key)}` })
 
