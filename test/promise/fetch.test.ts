@@ -70,12 +70,6 @@ testLive("fetch: a URL below the base URL can be passed in programs without type
   expect(seen).toMatchObject([{ path: "/v2/diary" }, { path: "/v2/diary", query: "day=1" }])
 })
 
-testLive("fetch: a Blob is sent with its type", function*() {
-  const [fetch, seen] = yield* overPort()
-  yield* Effect.promise(() => fetch("/v2/x", { method: "POST", body: new Blob(["a,b"], { type: "text/csv" }) }))
-  expect(seen).toMatchObject([{ headers: { "content-type": "text/csv" } }])
-})
-
 testLive.each<readonly [string, () => NonNullable<RequestInit["body"]>, change: (body: never) => void]>([
   ["a Buffer", () => Buffer.from("oats"), (body: Buffer) => body.fill("x")],
   ["an ArrayBuffer", () => new ArrayBuffer(4), (body: ArrayBuffer) => new Uint8Array(body).fill(1)],
