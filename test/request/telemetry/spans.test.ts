@@ -152,21 +152,6 @@ testLive("spans: an interrupted search has the error type Interrupted", function
   expect(span?.attributes).toMatchObject({ "error.type": "Interrupted" })
 })
 
-testLive("spans: a successful call has the span status ok", function*() {
-  const spans = yield* spansOf(searches(1))
-  expect(spans.map(({ status }) => status.code)).toEqual(Array(3).fill(SpanStatusCode.OK))
-})
-
-testLive("span of a search: it lasts from its start to its end", function*() {
-  const slow = Effect.flatMap(
-    Simulator.Simulator,
-    ({ setLatency }) => Effect.zipRight(setLatency("search", "300 millis"), searches(1))
-  )
-  const [search] = named(yield* spansOf(slow), "NutritionAdvisor.search")
-  const [seconds = 0, nanos = 0] = search?.duration ?? []
-  expect(seconds * 1e3 + nanos / 1e6).toBeGreaterThan(290)
-})
-
 it.each([
   ["https://nutrition.example", "nutrition.example", 443],
   ["http://nutrition.example", "nutrition.example", 80],
