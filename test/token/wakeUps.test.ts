@@ -86,7 +86,7 @@ describe("wake-ups of idle clients", () => {
   it.each<readonly [how: string, lose: () => void]>([
     ["replaced", () => vi.useRealTimers().useFakeTimers()],
     ["cleared", () => vi.clearAllTimers()]
-  ])("one that is lost because fake timers are %s doesn't hold back a later one", async (_, lose) => {
+  ])("a wake-up that is lost because fake timers are %s doesn't hold back a later one", async (_, lose) => {
     const newClient = Effect.flatMap(Scope.make(), (scope) => Scope.extend(WakeUps.make, scope))
     const [lost, later] = [vi.fn(), vi.fn()]
     vi.useFakeTimers()
