@@ -192,17 +192,10 @@ test("NutritionAdvisor.search: dates that are changed after the call are sent as
   expect(yield* sent).toMatchObject([{ query: `term=oats&from=${sentDate}&on=${sentDate}` }])
 })
 
-test.each<readonly [title: string, urlParams: Record<string, unknown>]>([
-  ["a Date", { since: new Date(0) }],
-  ["a Date in an array", { since: [new Date(0)] }],
-  ["a Map", { filter: new Map([["a", "1"]]) }]
-])(
-  "NutritionAdvisor.search: it sends the same parameters as the search of the service: %s",
-  function*([, urlParams], advisor) {
-    const options = { urlParams: urlParams as UrlParams.Input }
-    yield* advisor.search("oats", options)
-    yield* NutritionAdvisor.search("oats", options)
-    const [direct, forwarded] = yield* sent
-    expect(forwarded?.query).toBe(direct?.query)
-  }
-)
+test("NutritionAdvisor.search: it sends a Map in a parameter as the search of the service does", function*(advisor) {
+  const options = { urlParams: untyped({ filter: new Map([["a", "1"]]) }) }
+  yield* advisor.search("oats", options)
+  yield* NutritionAdvisor.search("oats", options)
+  const [direct, forwarded] = yield* sent
+  expect(forwarded?.query).toBe(direct?.query)
+})
