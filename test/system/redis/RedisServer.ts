@@ -1,8 +1,8 @@
 /** Servers of Redis that a test starts on free ports, kills and freezes. */
-import { Effect, Redacted, Schedule, Scope } from "effect"
+import { Effect, Redacted, Scope } from "effect"
 import { Redis } from "ioredis"
 import { describe } from "vitest"
-import { freePort } from "../../support/doubles/Wire.js"
+import { eventually, freePort } from "../../support/doubles/Wire.js"
 import * as Program from "../Program.js"
 
 /** Tests that start servers. */
@@ -33,8 +33,7 @@ export const make = (settings = "") =>
     )
     const options = `--port ${port} --bind 127.0.0.1 --appendonly no ${settings}`.trim().split(" ")
     const spawned = Scope.extend(Program.spawned("redis-server", [...options, "--dir", folder, "--save", ""]), scope)
-    const responds = Effect.promise(() => control.ping().then((reply) => reply === "PONG", () => false))
-    const untilItResponds = Effect.repeat(responds, { until: (isSo) => isSo, schedule: Schedule.spaced("10 millis") })
+    const untilItResponds = eventually(() => control.ping().then((reply) => reply === "PONG"))
     let server = yield* Effect.zipLeft(spawned, untilItResponds)
 
     return {
