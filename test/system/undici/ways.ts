@@ -7,13 +7,8 @@ import * as Issuer from "../../support/doubles/IssuerDouble.js"
 
 export const ours = Effect.orDie(UndiciClient.make())
 
-interface Way {
-  readonly name: string
-  readonly through: (client: HttpClient.HttpClient) => HttpClient.HttpClient
-}
-
-export const ways: ReadonlyArray<Way> = [
-  { name: "in one step", through: identity },
+export const ways = [
+  { name: "in one step", through: identity<HttpClient.HttpClient> },
   // A client behind another one can't bring a whole body in one step.
   { name: "that reads an HttpClientResponse", through: HttpClient.mapRequest(identity) }
 ]
