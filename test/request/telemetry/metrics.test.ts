@@ -53,7 +53,7 @@ const initial: Readonly<Record<string, ReadonlyArray<Labels>>> = {
 const wrappers = Layer.mergeAll(RequestRetry.layer(), Throttle.layer(), SearchCache.layer({ timeToLive: 1 }))
 
 test.each(Object.entries(initial))(
-  "metrics: each series of a counter starts at zero: %s",
+  "metrics: building a client creates each series of a counter: %s",
   function*([name, all]) {
     yield* Effect.scoped(
       Effect.provide(Effect.void, Layer.provide(wrappers, NutritionAdvisor.layerShared(settings)))
