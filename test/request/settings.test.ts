@@ -99,8 +99,12 @@ const refusals: ReadonlyArray<Refusal> = [
   refused("licenseKey", /must be a Redacted/, ["demo-key"]),
   refused("licenseKey", /is not set/, [undefined, Redacted.make(undefined), Redacted.make("undefined")] as never),
   refusedKeys(/placeholder/, ...placeholders),
-  refused("serviceId", /placeholder/, ["${ID}", "<id>", "op://shop/nutrition/id", "$(ID)", "undefined"]),
-  refused("serviceId", /placeholder/, [Redacted.make(undefined), Redacted.make(null)] as never),
+  refused(
+    "serviceId",
+    /placeholder/,
+    ["${ID}", "<id>", "op://shop/nutrition/id", "$(ID)", "undefined"],
+    ...[undefined, null].map((none) => ({ serviceId: Redacted.make(none) as never }))
+  ),
   refused("serviceId", /quoted/, ["\"c-1\"", "'c-1'", "c-1 # shop"]),
   refused("serviceId", /ASCII/, ["", "a\r\nb", "é"]),
   refused("userAgent", /ASCII/, ["", " ", "shop\r\nx: y", "shop/2\n", "shöp", "shop\u0000"]),
@@ -110,9 +114,13 @@ const refusals: ReadonlyArray<Refusal> = [
     serviceIdHeader: "X-Customer"
   }),
   refused("observeHeaders", /header name/, [["a b"], [""]]),
-  refused("tokenRoute", /\{key\}/, ["/v2/../{key}", "//a.example/{key}", "/v2/own?key={key}", "/a b/{key}"]),
-  // @ts-expect-error The path of a token route ends with {key}.
-  refused("tokenRoute", /\{key\}/, ["/v2/own"], { tokenRoute: "toString" as never }),
+  refused(
+    "tokenRoute",
+    /\{key\}/,
+    ["/v2/../{key}", "//a.example/{key}", "/v2/own?key={key}", "/a b/{key}", "toString" as never],
+    // @ts-expect-error The path of a token route ends with {key}.
+    { tokenRoute: "/v2/own" }
+  ),
   refused("rejectedStatuses", /400 to 499/, [200, 399, 500, 403.5, Number.NaN].map((status) => [status])),
   refused("tokenTimeout", /duration/, [0, -1, Infinity, Number.NaN, 2 ** 31]),
   refused("requestTimeout", /duration.* such as "10 seconds"/, ["25 days"]),

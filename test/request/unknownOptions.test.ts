@@ -47,26 +47,26 @@ type Given = Layer.Layer.Success<typeof given>
 
 type Invalid = Layer.Layer<never, NutritionAdvisorError.ConfigurationError, Given>
 
-const builders: ReadonlyArray<readonly [title: string, layer: Invalid, field: string]> = [
-  ["NutritionAdvisor.layer", NutritionAdvisor.layer(misspelled), "requestTimeOut"],
-  ["NutritionAdvisor.layer", NutritionAdvisor.layer(sharing), "lease"],
-  ["NutritionAdvisor.layerShared", NutritionAdvisor.layerShared(misspelled), "requestTimeOut"],
-  ["NutritionAdvisor.layerWithoutTokens", NutritionAdvisor.layerWithoutTokens(misspelled), "requestTimeOut"],
-  ["NutritionAdvisor.make", Layer.scopedDiscard(NutritionAdvisor.make(misspelled)), "requestTimeOut"],
-  ["TokenIssuer.layer", TokenIssuer.layer(misspelled), "requestTimeOut"],
-  ["TokenProvider.layer", TokenProvider.layer({}, { ...misspelled, tokenTimeout: 1_000 }), "requestTimeOut"],
-  ["SharedTokenIssuer.layer", SharedTokenIssuer.layer(misspelled), "requestTimeOut"],
-  ["UndiciClient.layer", UndiciClient.layer({ ...others, connections: 1 }), "timeToLive"],
-  ["RedisTokenCache.layer", RedisTokenCache.layer(redis), "keyPrefix"],
-  ["RedisTokenCache.layerFromClient", RedisTokenCache.layerFromClient(client, { ...redis, prefix: "shop:" }), "url"],
-  ["Throttle.layer", Throttle.layer({ ...others, maxWait: 0 }), "timeToLive"],
-  ["Throttle.layer", Throttle.layer({ rate: { ...others, limit: 1 } }), "rate.timeToLive"],
-  ["RequestRetry.layer", RequestRetry.layer({ ...others, times: 1 }), "timeToLive"],
-  ["SearchCache.layer", SearchCache.layer(others), "interval"]
+const builders: ReadonlyArray<readonly [title: string, field: string, layer: Invalid]> = [
+  ["NutritionAdvisor.layer", "requestTimeOut", NutritionAdvisor.layer(misspelled)],
+  ["NutritionAdvisor.layer", "lease", NutritionAdvisor.layer(sharing)],
+  ["NutritionAdvisor.layerShared", "requestTimeOut", NutritionAdvisor.layerShared(misspelled)],
+  ["NutritionAdvisor.layerWithoutTokens", "requestTimeOut", NutritionAdvisor.layerWithoutTokens(misspelled)],
+  ["NutritionAdvisor.make", "requestTimeOut", Layer.scopedDiscard(NutritionAdvisor.make(misspelled))],
+  ["TokenIssuer.layer", "requestTimeOut", TokenIssuer.layer(misspelled)],
+  ["TokenProvider.layer", "requestTimeOut", TokenProvider.layer({}, { ...misspelled, tokenTimeout: 1_000 })],
+  ["SharedTokenIssuer.layer", "requestTimeOut", SharedTokenIssuer.layer(misspelled)],
+  ["UndiciClient.layer", "timeToLive", UndiciClient.layer({ ...others, connections: 1 })],
+  ["RedisTokenCache.layer", "keyPrefix", RedisTokenCache.layer(redis)],
+  ["RedisTokenCache.layerFromClient", "url", RedisTokenCache.layerFromClient(client, { ...redis, prefix: "shop:" })],
+  ["Throttle.layer", "timeToLive", Throttle.layer({ ...others, maxWait: 0 })],
+  ["Throttle.layer", "rate.timeToLive", Throttle.layer({ rate: { ...others, limit: 1 } })],
+  ["RequestRetry.layer", "timeToLive", RequestRetry.layer({ ...others, times: 1 })],
+  ["SearchCache.layer", "interval", SearchCache.layer(others)]
 ]
 
 describe("unknown option", () => {
-  test.each(builders)("%s: a ConfigurationError names the option", function*([, layer, field]) {
+  test.each(builders)("%s: a ConfigurationError names %s", function*([, field, layer]) {
     const error = yield* Effect.flip(Layer.build(layer))
     expect(error).toMatchObject({ _tag: "ConfigurationError", field, rule: expect.stringContaining("not an option") })
   })

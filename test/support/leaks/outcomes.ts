@@ -164,14 +164,14 @@ const malformed: ReadonlyArray<Outcome> = [
     program: NutritionAdvisor.searchAs(Payload)("apple"),
     end: "UnexpectedResponse Schema"
   },
-  ...[
-    { access_token: [Secrets.token] },
-    { access_token: `${Secrets.token}\r\nx: y` },
-    { customer_id: `${Secrets.customerId}\r\nx: y` },
-    { expires_in: Secrets.token },
-    { token_type: Secrets.token }
-  ].map((fields) => ({
-    title: `a token exchange with an invalid ${Object.keys(fields)[0]}`,
+  ...Object.entries({
+    "an access_token in an array": { access_token: [Secrets.token] },
+    "an access_token of two lines": { access_token: `${Secrets.token}\r\nx: y` },
+    "a customer_id of two lines": { customer_id: `${Secrets.customerId}\r\nx: y` },
+    "an invalid expires_in": { expires_in: Secrets.token },
+    "an invalid token_type": { token_type: Secrets.token }
+  }).map(([what, fields]) => ({
+    title: `a token exchange with ${what}`,
     token: Replies.tokenReplyWith(fields),
     end: "UnexpectedResponse Schema"
   }))
