@@ -82,7 +82,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
 
   afterAll(() => browser.close())
 
-  onPage("simulator page: before the first call, it shows client settings without a key", function*(page) {
+  onPage("before the first call, it shows client settings without a key", function*(page) {
     const text = yield* promise(() => page.page.locator("body").innerText())
     expect(text).toContain(`Point your client here: ${page.url}`)
     expect(text).toContain(`NUTRITION_ADVISOR_BASE_URL=${page.url}\nNUTRITION_ADVISOR_LICENSE_KEY=\n`)
@@ -92,7 +92,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
   })
 
   onPage(
-    "simulator page: each call has a mark and each token a bar, cut at its revocation",
+    "each call has a mark and each token a bar, cut at its revocation",
     function*(page) {
       const headers = yield* page.exchange
       yield* search(page, headers)
@@ -120,7 +120,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
     }
   )
 
-  onPage("simulator page: mouse and arrow keys show the details of a mark", function*(page) {
+  onPage("mouse and arrow keys show the details of a mark", function*(page) {
     const headers = yield* page.exchange
     yield* search(page, headers)
     yield* page.service.provoke("search", "forbidden", 1)
@@ -148,7 +148,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
     expectNoComplaint(page)
   })
 
-  onPage("simulator page: the table lists the calls, newest first", function*(page) {
+  onPage("the table lists the calls, newest first", function*(page) {
     const headers = yield* page.exchange
     yield* press(page, "Table")
     yield* search(page, headers)
@@ -167,7 +167,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
     expect(yield* promise(() => page.page.locator("table").isVisible())).toBe(false)
   })
 
-  onPage("simulator page: Pause freezes the timeline until it is resumed", function*(page) {
+  onPage("Pause freezes the timeline until it is resumed", function*(page) {
     yield* search(page)
     yield* hasMarks(page, 1)
     yield* press(page, "Pause")
@@ -179,7 +179,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
     yield* hasMarks(page, 2)
   })
 
-  onPage("simulator page: each control changes the simulator and says how", function*(page) {
+  onPage("each control changes the simulator and says how", function*(page) {
     const fill = (name: string, text: string) => promise(() => page.page.getByRole("spinbutton", { name }).fill(text))
     const select = (name: string, option: string) =>
       promise(() => page.page.getByRole("combobox", { name }).selectOption(option))
@@ -221,7 +221,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
     expectNoComplaint(page)
   })
 
-  onPage("simulator page: opened later, it shows the current token, and faults until they end", function*(page) {
+  onPage("opened later, it shows the current token, and faults until they end", function*(page) {
     const shows = (state: RegExp) =>
       eventually(async () => state.test(await page.page.getByRole("status", { name: "State" }).innerText()))
     yield* page.exchange
@@ -235,7 +235,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
     expectNoComplaint(page)
   })
 
-  onPage("simulator page: during a load test, no call is lost and the document stays small", function*(page) {
+  onPage("during a load test, no call is lost and the document stays small", function*(page) {
     yield* press(page, "Table")
     const storm = Effect.all(Array.from({ length: 50 }, () => page.send("/v2/plan")), { concurrency: "unbounded" })
     yield* Effect.repeatN(storm, 99)
@@ -246,7 +246,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
     expect(page.complaints).toEqual([])
   })
 
-  onPage("simulator page: it reconnects after a dropped connection and when one of 64 viewers leaves", function*(page) {
+  onPage("it reconnects after a dropped connection and when one of 64 viewers leaves", function*(page) {
     yield* search(page)
     page.server.closeAllConnections()
     yield* promise(() => page.page.getByText("Trying again").waitFor())
@@ -259,7 +259,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
   })
 
   testLive.each(["light", "dark"] as const)(
-    "simulator page: it fits a width of 400 pixels in %s mode",
+    "it fits a width of 400 pixels in %s mode",
     function*(colorScheme) {
       const page = yield* open(colorScheme, 400)
       yield* search(page, yield* page.exchange)
@@ -269,7 +269,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
     }
   )
 
-  onPage("simulator page: the time span grows with the calls until the user selects one", function*(page) {
+  onPage("the time span grows with the calls until the user selects one", function*(page) {
     const minutes = () => page.page.locator("[name=minutes]:checked").getAttribute("value")
     const later = (minutes: number) => promise(() => page.page.clock.setFixedTime(Date.now() + minutes * 60_000))
     yield* search(page)
@@ -283,7 +283,7 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
     expect(yield* promise(minutes)).toBe("1")
   })
 
-  onPage("simulator page: settings are not truncated, and lines don't cross row names", function*(page) {
+  onPage("settings are not truncated, and lines don't cross row names", function*(page) {
     const isWhole =
       "(({ clientWidth, scrollWidth }) => scrollWidth <= clientWidth)(document.querySelector('#variables'))"
     expect(yield* promise(() => page.page.evaluate(isWhole))).toBe(true)
