@@ -8,7 +8,7 @@ import { withTimeout } from "../runtime/withTimeout.js"
 
 const exchangeTimedOut = () => timedOut("token")
 
-/** If a timer fires later than this, in milliseconds, the process was suspended: by SIGSTOP, or between two calls of a serverless function. */
+/** If a timer fires later than this, in milliseconds, the process was suspended: by SIGSTOP, or because its container was paused. */
 const suspendedAfter = 2_000
 
 /** Fails with TransportError "Timeout" if an effect takes too long. */
