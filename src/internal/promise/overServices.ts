@@ -5,22 +5,24 @@ import type * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import * as Runtime from "effect/Runtime"
-import type * as Scheduler from "effect/Scheduler"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { schedulerOfCaller } from "./callerContext.js"
 
 type Services = Runtime.Runtime<NutritionAdvisor>
 
-/** The FiberRefs of the layers, for a fiber with a scheduler of its own. */
-const refsOf = ({ fiberRefs }: Services, fiberId: FiberId.Single, scheduler: Scheduler.Scheduler) =>
-  FiberRefs.updateAs(fiberRefs, { fiberId, fiberRef: FiberRef.currentScheduler, value: scheduler })
+/** The FiberRefs of the layers, with their scheduler for the current caller. */
+const refsOf = ({ fiberRefs }: Services, fiberId: FiberId.Single) =>
+  FiberRefs.updateAs(fiberRefs, {
+    fiberId,
+    fiberRef: FiberRef.currentScheduler,
+    value: schedulerOfCaller(FiberRefs.getOrDefault(fiberRefs, FiberRef.currentScheduler))
+  })
 
 /** Returns the function that starts calls. It sets all FiberRefs in one step, because `runFork` would copy them one by one. */
 export const forkOver = (services: Services) => {
   const bare = Runtime.updateFiberRefs(services, FiberRefs.empty)
-  const scheduler = FiberRefs.getOrDefault(services.fiberRefs, FiberRef.currentScheduler)
   return <A>(call: Effect.Effect<A, unknown, NutritionAdvisor>): Fiber.RuntimeFiber<A, unknown> =>
-    Runtime.runFork(bare, call, { updateRefs: (_, fiberId) => refsOf(services, fiberId, schedulerOfCaller(scheduler)) })
+    Runtime.runFork(bare, call, { updateRefs: (_, fiberId) => refsOf(services, fiberId) })
 }
 
 /**
@@ -31,8 +33,7 @@ export const continueOver = <A>(
   services: Services,
   call: Effect.Effect<A, unknown, NutritionAdvisor>
 ): Effect.Effect<A, unknown> =>
-  Effect.updateFiberRefs((fiberId, own) =>
-    refsOf(services, fiberId, FiberRefs.getOrDefault(own, FiberRef.currentScheduler))
-  ).pipe(
-    Effect.zipRight(Effect.provide(call, services.context))
+  Effect.zipRight(
+    Effect.updateFiberRefs((fiberId) => refsOf(services, fiberId)),
+    Effect.provide(call, services.context)
   )
