@@ -1,6 +1,6 @@
 /** Runs one outcome over one client. The service repeats every secret in its responses. */
 import type { HttpClient } from "@effect/platform"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { describeExit } from "../doubles/describeExit.js"
 import { eventually } from "../doubles/Wire.js"
@@ -10,10 +10,14 @@ import * as Secrets from "./secrets.js"
 import { collectOutputs } from "./sinks.js"
 
 /** Interrupts a call, shortly after the request has arrived so that the beginning of a body can arrive, too. */
-const interruptedWhen = <A, E, R>(hasArrived: () => boolean, call: Effect.Effect<A, E, R>) => {
-  const end = Effect.zipRight(Effect.sleep("30 millis"), Effect.interrupt)
-  return Effect.raceFirst(call, Effect.zipRight(eventually(hasArrived), end))
-}
+const interruptedWhen = <A, E, R>(hasArrived: () => boolean, call: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(call)
+    yield* eventually(hasArrived)
+    yield* Effect.sleep("30 millis")
+    yield* Fiber.interrupt(fiber)
+    return yield* Fiber.join(fiber)
+  })
 
 /** Returns the exit, and what was seen: how the call ended, and each output that contains a secret. */
 export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>) =>
