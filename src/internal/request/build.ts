@@ -16,7 +16,7 @@ export const searchRoute = "/v2/products/napi/food/search/semantic"
 
 export type RequestHeaders = Request["headers"]
 
-/** A request before `request/authorized` adds the token and the User-Agent. */
+/** A request before `request/authorized` adds the token and the common headers. */
 export interface RequestWithoutToken extends Omit<Request, "headers"> {
   /** Undefined for a search without headers of the caller. */
   readonly headers: RequestHeaders | undefined
