@@ -7,18 +7,19 @@ const files = readdirSync(join(repository, "src"), { recursive: true, encoding: 
   .filter((file) => file.endsWith(".ts"))
   .map((file) => file.replaceAll("\\", "/").slice(0, -3))
 
-/** A place of a room: a module, or a folder, which ends in a slash. */
+/** A place of a component: a module, or a folder, which ends in a slash. */
 const isIn = (place: string) => (file: string) => place.endsWith("/") ? file.startsWith(place) : file === place
 
-/** The rooms in the table, from the top down. */
-const rooms = (/^## The rooms\n[^]*?\n\| --- .*\n((?:\|.*\n)+)/m.exec(read("ARCHITECTURE.md"))?.[1] ?? "")
+/** The components in the table, from the top down. */
+const components = (/^## Components\n[^]*?\n\| --- .*\n((?:\|.*\n)+)/m.exec(read("ARCHITECTURE.md"))?.[1] ?? "")
   .trim()
   .split("\n")
   .map((row) => Array.from((row.split("|")[1] ?? "").matchAll(/`(.+?)`/g), ([, name = ""]) => isIn(name)))
 
-const roomsOf = (file: string) => rooms.flatMap((places, index) => places.some((has) => has(file)) ? [index] : [])
+const componentsOf = (file: string) =>
+  components.flatMap((places, index) => places.some((has) => has(file)) ? [index] : [])
 
-const roomOf = (file: string) => roomsOf(file)[0] ?? -1
+const componentOf = (file: string) => componentsOf(file)[0] ?? -1
 
 const importsOf = (file: string) =>
   Array.from(
@@ -26,15 +27,15 @@ const importsOf = (file: string) =>
     ([, path = ""]) => join(dirname(file), path).replaceAll("\\", "/")
   )
 
-it("architecture: each file in src is in exactly one room of ARCHITECTURE.md, and each name there has a file", () => {
-  expect(files.filter((file) => roomsOf(file).length !== 1)).toEqual([])
-  expect(rooms.flat().filter((has) => !files.some(has))).toEqual([])
+it("architecture: each file in src is in exactly one component of ARCHITECTURE.md, and each name there has a file", () => {
+  expect(files.filter((file) => componentsOf(file).length !== 1)).toEqual([])
+  expect(components.flat().filter((has) => !files.some(has))).toEqual([])
 })
 
-it("architecture: no file in src imports from a room above, not even types", () => {
+it("architecture: no file in src imports from a component above, not even types", () => {
   const imports = files.flatMap((file) => importsOf(file).map((imported) => [file, imported] as const))
   expect(imports.length).toBeGreaterThan(files.length)
-  expect(imports.filter(([file, imported]) => roomOf(imported) < roomOf(file))).toEqual([])
+  expect(imports.filter(([file, imported]) => componentOf(imported) < componentOf(file))).toEqual([])
 })
 
 it.each(["A search", "A rejected token"])(
