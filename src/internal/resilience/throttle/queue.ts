@@ -95,7 +95,7 @@ export class Queue {
       for (const waiter of lane) {
         const decision = this.decide(waiter, now)
         if (decision._tag === "Now") this.permit(waiter, now)
-        else if (decision._tag === "TooLate") this.holdBack(waiter, decision.millis)
+        else if (decision._tag === "TooLate") this.rejectAsTooLate(waiter, decision.millis)
         else {
           timer = Math.min(timer, decision.millis, waiter.deadline - now)
           if (lane === this.newRequests) break
@@ -123,8 +123,10 @@ export class Queue {
     return Effect.suspend(() => {
       const now = this.now()
       const isImmediate = now - request.permittedAt < immediateMillis
-      const isNext = this.lastPermitted === request && this.startedRequests.size === 0
-      const canUseTurn = request.hasUnusedTurn && (isImmediate || isNext) && Hold.wait(this.hold, request, now) === 0
+      // Its turn can move to now if it was counted last, and no started request waits.
+      const canMoveTurn = this.lastPermitted === request && this.startedRequests.size === 0
+      const mayUseTurn = request.hasUnusedTurn && (isImmediate || canMoveTurn)
+      const canUseTurn = mayUseTurn && Hold.wait(this.hold, request, now) === 0
       request.hasUnusedTurn = false
       if (!canUseTurn) return this.awaitTurn(request, this.startedRequests)
       if (!isImmediate) this.settings.pace.moveLast(now)
@@ -160,7 +162,7 @@ export class Queue {
       request.isCounted = true
     }
     if (decision._tag === "TooLate") {
-      this.holdBack(waiter, decision.millis)
+      this.rejectAsTooLate(waiter, decision.millis)
       return waiter
     }
     lane.add(waiter)
@@ -189,7 +191,7 @@ export class Queue {
     this.leave(waiter, Exit.void)
   }
 
-  private holdBack(waiter: Waiter, millis: number) {
+  private rejectAsTooLate(waiter: Waiter, millis: number) {
     const { operation } = waiter.request
     this.leave(waiter, Exit.fail(new TooManyRequests({ operation, retryAfter: millis / 1000 })))
   }
