@@ -20,7 +20,7 @@ interface Acquisition {
   /** The time at which it stops waiting for a peer, on the monotonic clock. */
   readonly waitsUntil: number
   /** How long it may wait for a failing cache. */
-  readonly patience: number
+  readonly maxCacheOutage: number
   readonly policy: RefreshPolicy.CheckedPolicy
   /** Whether a token may replace the current one. */
   readonly mayReplace: Predicate.Predicate<Token>
@@ -109,7 +109,7 @@ type RoundEnd =
   | { readonly _tag: "CacheFailed"; readonly error: SharedTokenCacheError }
 
 /** Reads the cache and, in some rounds, asks for the lease. */
-const playRound = (acquisition: Acquisition, round: number): Effect.Effect<RoundEnd> =>
+const runRound = (acquisition: Acquisition, round: number): Effect.Effect<RoundEnd> =>
   Effect.gen(function*() {
     const published = yield* Effect.interruptible(readPeerToken(acquisition))
     if (Option.isSome(published)) return { _tag: "PeerToken" as const, token: published.value }
@@ -122,36 +122,36 @@ const playRound = (acquisition: Acquisition, round: number): Effect.Effect<Round
  * Returns the time at which the replica gives up on a cache that fails now, on the monotonic clock. It is random, so that the exchanges of
  * all replicas are spread if the cache doesn't recover.
  */
-const endOfPatience = ({ patience, waitsUntil }: Acquisition): Effect.Effect<number> =>
+const endOfOutage = ({ maxCacheOutage, waitsUntil }: Acquisition): Effect.Effect<number> =>
   Effect.gen(function*() {
     const now = yield* currentMonotonicMillis
-    return now + Math.min(patience, waitsUntil - now) * (yield* Random.next)
+    return now + Math.min(maxCacheOutage, waitsUntil - now) * (yield* Random.next)
   })
 
-/** Plays rounds until it gets a token. If the cache fails, the round is repeated, because the cache may recover. */
-const getInTurn = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError> =>
+/** Runs rounds until one of them gets a token. If the cache fails, the round is repeated, because the cache may recover. */
+const runRounds = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError> =>
   Effect.gen(function*() {
     let failures = 0
     /** The time at which it gives up on a cache that fails, on the monotonic clock. Undefined if the last round succeeded. */
-    let givesUpAt: number | undefined
+    let outageEndsAt: number | undefined
 
     for (let waits = 0;; waits += 1) {
       const round = waits - failures
-      const end = yield* playRound(acquisition, round)
+      const end = yield* runRound(acquisition, round)
       switch (end._tag) {
         case "PeerToken":
           return acquired("HandedOver", end.token)
         case "Leased":
           return yield* exchangeForAll(acquisition)
         case "Wait":
-          givesUpAt = undefined
+          outageEndsAt = undefined
           break
         case "CacheFailed":
           yield* failures === 0 ? reportFailure(end.error) : countFailure(end.error)
           failures += 1
-          givesUpAt ??= yield* endOfPatience(acquisition)
+          outageEndsAt ??= yield* endOfOutage(acquisition)
       }
-      const remaining = (givesUpAt ?? acquisition.waitsUntil) - (yield* currentMonotonicMillis)
+      const remaining = (outageEndsAt ?? acquisition.waitsUntil) - (yield* currentMonotonicMillis)
       if (remaining <= 0) return yield* exchangeAlone(acquisition)
       // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.
       yield* Effect.interruptible(
@@ -166,7 +166,7 @@ const getInTurn = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError
  */
 export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
   Effect.uninterruptible(
-    Effect.map(getInTurn(acquisition), ({ outcome, token }) => {
+    Effect.map(runRounds(acquisition), ({ outcome, token }) => {
       sharedTokens.count(outcome)
       return token
     })

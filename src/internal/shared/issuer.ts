@@ -30,7 +30,7 @@ const mayReplace = (replacing: Option.Option<AccessToken>) => (token: AccessToke
  * How long a replica may wait for a failing cache, in milliseconds: half of `tokenTimeout` if callers are waiting. During a refresh,
  * callers still have a token, so the replica may wait for as long as that token is usable, up to `lease`.
  */
-const patienceOf = (
+const maxCacheOutageOf = (
   { lease, refresh, tokenTimeout }: Sharing.SharingSettings,
   { reason, replacing }: ExchangeRequest,
   now: number
@@ -92,7 +92,7 @@ export const make = (
         return yield* run(acquireToken({
           entry: LeasedEntry.make(cache, settings, scope, seal),
           waitsUntil: startedAt + settings.lease + settings.tokenTimeout,
-          patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
+          maxCacheOutage: maxCacheOutageOf(settings, request, yield* Clock.currentTimeMillis),
           policy: settings.refresh,
           mayReplace: mayReplace(request.replacing),
           exchange: Effect.provideService(withinTokenTimeout(issuer.issue(request)), LicenseKey, licenseKey)

@@ -18,8 +18,8 @@ export const reportFailure = (error: SharedTokenCacheError) =>
   )
 
 /**
- * Reads and writes the entry of a license key in the cache, and takes the lease on it under a name of its own: one for each acquisition of a
- * token. Work that continues after the token was returned runs in `scope`.
+ * Reads and writes the entry of a license key in the cache, and takes its lease. Each acquisition of a token is a separate owner of the lease.
+ * Work that continues after the token was returned runs in `scope`.
  */
 export const make = (
   cache: Service,
