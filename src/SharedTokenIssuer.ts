@@ -8,7 +8,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Parts from "./internal/settings/parts.js"
+import * as Composition from "./internal/settings/composition.js"
 import type * as Sharing from "./internal/settings/sharing.js"
 import * as SharedIssuer from "./internal/shared/issuer.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
@@ -41,12 +41,12 @@ export const make = (
   TokenIssuer.TokenIssuer | SharedTokenCache | Scope.Scope
 > =>
   Effect.gen(function*() {
-    const settings = yield* Parts.parseSharing(options)
+    const settings = yield* Composition.parseSharing(options)
     return yield* SharedIssuer.make(yield* TokenIssuer.TokenIssuer, settings)
   })
 
 /**
- * {@link make} as a layer. Fails with ConfigurationError if an option is invalid.
+ * Provides the issuer of {@link make}. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category layers

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import type { AccessToken } from "./AccessToken.js"
-import * as Parts from "./internal/settings/parts.js"
+import * as Composition from "./internal/settings/composition.js"
 import type * as Settings from "./internal/settings/settings.js"
 import { withTimeoutRepeatingIfSuspended } from "./internal/token/exchangeTimeout.js"
 import * as Issuer from "./internal/token/issuer.js"
@@ -74,7 +74,7 @@ export interface Options extends Settings.ExchangeOptions {}
  */
 export const make = (options: Options): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient> =>
   Effect.gen(function*() {
-    const settings = yield* Parts.parseExchange(options)
+    const settings = yield* Composition.parseExchange(options)
     const { issue } = yield* Issuer.make(settings)
     return { issue: (request) => withTimeoutRepeatingIfSuspended(settings.tokenTimeout)(issue(request)) }
   })

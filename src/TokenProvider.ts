@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as AccessToken from "./AccessToken.js"
 import * as Background from "./internal/runtime/background.js"
-import * as Parts from "./internal/settings/parts.js"
+import * as Composition from "./internal/settings/composition.js"
 import { withTimeoutRepeatingIfSuspended } from "./internal/token/exchangeTimeout.js"
 import * as Provider from "./internal/token/provider.js"
 import type * as Status from "./internal/token/status.js"
@@ -76,7 +76,8 @@ export interface Service {
    * exchange fails and no other token has arrived, the rejected token is used again.
    *
    * Fails with `Forbidden`, reason "CoolingDown", if two renewals started within the last `coolDown`, and with reason "TokenUnchanged" if
-   * the exchange returns the rejected token. Its `status` is always 403: the caller has the real response, and can add status and body.
+   * the exchange returns the rejected token. Its `operation` is always "request" and its `status` 403, because a TokenProvider doesn't know
+   * the response. The caller does, and can create a `Forbidden` from it.
    */
   readonly renew: (rejected: AccessToken.AccessToken) => Effect.Effect<AccessToken.AccessToken, TokenError | Forbidden>
   /** Returns the state of the token without starting an exchange. */
@@ -120,7 +121,7 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
-    const { refresh, tokenTimeout } = yield* Parts.parseProvider({ ...options, refresh: policy })
+    const { refresh, tokenTimeout } = yield* Composition.parseProvider({ ...options, refresh: policy })
     const store = yield* TokenStore
     const withFlightTimeout = withTimeoutRepeatingIfSuspended(tokenTimeout)
     return yield* Provider.make({
