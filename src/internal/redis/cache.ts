@@ -23,12 +23,12 @@ const replyAs =
   }
 
 /** Whether a script wrote the entry. With the option `stringNumbers`, ioredis returns numbers as strings. */
-const wroteOf = replyAs([1, "1"], [0, "0"])
+const parseWritten = replyAs([1, "1"], [0, "0"])
 
 /** Whether a conditional SET took the lease. */
-const leasedOf = replyAs(["OK"], [null])
+const parseLeased = replyAs(["OK"], [null])
 
-const entryOf = (reply: unknown): Effect.Effect<Option.Option<string>, SharedTokenCacheError> =>
+const parseEntry = (reply: unknown): Effect.Effect<Option.Option<string>, SharedTokenCacheError> =>
   typeof reply === "string" ? Effect.succeed(Option.liftPredicate(reply, (text) => text !== "")) : unexpectedReply
 
 /**
@@ -40,14 +40,14 @@ export const make = (connection: Connection, prefix: string): Service => {
   const leaseKey = (name: string) => `${prefix}{${name}}:lease`
 
   return {
-    read: (name) => Effect.flatMap(command(connection, "getrange", tokenKey(name), 0, longestEntry), entryOf),
+    read: (name) => Effect.flatMap(command(connection, "getrange", tokenKey(name), 0, longestEntry), parseEntry),
     write: (name, entry, { owner, timeToLive }) => {
       const keys = [tokenKey(name), leaseKey(name)]
       const values = [owner, entry, Math.ceil(timeToLive)]
-      return Effect.flatMap(command(connection, "eval", writeScript, keys.length, ...keys, ...values), wroteOf)
+      return Effect.flatMap(command(connection, "eval", writeScript, keys.length, ...keys, ...values), parseWritten)
     },
     lease: (name, owner, duration) =>
-      Effect.flatMap(command(connection, "set", leaseKey(name), owner, "PX", Math.ceil(duration), "NX"), leasedOf),
+      Effect.flatMap(command(connection, "set", leaseKey(name), owner, "PX", Math.ceil(duration), "NX"), parseLeased),
     release: (name, owner) => Effect.asVoid(command(connection, "eval", releaseScript, 1, leaseKey(name), owner))
   }
 }

@@ -64,11 +64,11 @@ export const make = (
       search: (term, options) => searchWith(term, options, ServiceResponse.json),
       searchAs: (schema) => {
         const decode = makeDecode(schema)
-        const decodedOf = (response: ServiceResponse.ServiceResponse) =>
+        const decodeResponse = (response: ServiceResponse.ServiceResponse) =>
           Effect.flatMap(ServiceResponse.json(response), (json) =>
             decode(json, ServiceResponse.fieldsWithoutBody(response)))
         return (term, options) =>
-          searchWith(term, options, decodedOf)
+          searchWith(term, options, decodeResponse)
       },
       httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
         Effect.flatMap(execute),

@@ -83,14 +83,14 @@ export const make = (options: Options) =>
         const cause = Cause.isInterruptedOnly(ending) ? interrupted : ending
         const random = yield* Random.next
         state = State.failed(state, cause, random, policy, failedAt)
-        // Otherwise, the client was closed in the meantime.
+        // If the client was closed in the meantime, `close` has already failed the flight.
         if (state.phase._tag !== "BackingOff") return
         Deferred.unsafeDone(flight.token, Exit.failCause(cause))
         const served = servedAfterFailure(flight, policy, failedAt.wall)
         yield* Report.recordFailure(flight.request, { cause, retryAt: state.phase.until.wall, served })
       })
 
-    const running = (flight: Flight) =>
+    const runFlight = (flight: Flight) =>
       Effect.uninterruptibleMask((restore) => {
         const putBack = withTimeout(Replace.putBack(options, flight), longestPutBack, () => "Timeout" as const)
         return Replace.replaceToken(options, flight).pipe(
@@ -108,7 +108,7 @@ export const make = (options: Options) =>
         const flight: Flight = { request, token: Deferred.unsafeMake(FiberId.none) }
         const [asked, next] = State.ask(state, flight, request.reason, policy, now())
         state = next
-        if (Exit.isSuccess(asked) && asked.value === flight) run(running(flight))
+        if (Exit.isSuccess(asked) && asked.value === flight) run(runFlight(flight))
         return asked
       })
 

@@ -90,10 +90,10 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
     const now = () => clock.unsafeCurrentTimeMillis()
     const { currentOrNone, get, refresh, renew, status } = makeCalls(options, flights, now)
     if (!policy.background) return { get, renew, status }
-    const noticeServed = yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh, run })
-    const noticed = Effect.map((token: Token) => {
-      noticeServed(token)
+    const reportUse = yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh, run })
+    const reportingUse = Effect.map((token: Token) => {
+      reportUse(token)
       return token
     })
-    return { get: noticed(get), renew: (rejected) => noticed(renew(rejected)), status }
+    return { get: reportingUse(get), renew: (rejected) => reportingUse(renew(rejected)), status }
   })

@@ -42,7 +42,7 @@ export interface Replacement {
  * whose `receivedAt` is in the future. If the same token comes back with a later expiry, it keeps its first `receivedAt`, because the
  * window is a share of the whole lifetime.
  */
-const tokenThatStays = (
+const tokenToStore = (
   { reason }: ExchangeRequest,
   issued: Token,
   current: Option.Option<Token>,
@@ -89,7 +89,7 @@ export const replaceToken = (
     const issued = yield* issue(issuer, exchange)
     const now = yield* Clock.currentTimeMillis
     if (!AccessToken.isUsable(issued, now, policy)) return yield* invalidResponse("expires_in")
-    const token = tokenThatStays(request, issued, yield* store.current, policy, now)
+    const token = tokenToStore(request, issued, yield* store.current, policy, now)
     yield* store.put(token)
     if (issued.isFromPeer === true) return { token, outcome: "fromPeer" }
     return { token, outcome: isReplaced(issued) ? "unchanged" : "issued" }

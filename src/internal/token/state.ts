@@ -79,6 +79,7 @@ const refusalOf = (
   const { phase } = state
   if (phase._tag === "Closed") return clientClosed
   if (phase._tag === "BackingOff" && now.monotonic < phase.until.monotonic) return Exit.failCause(phase.cause)
+  // A refresh ignores this error, which is that of a renewal, because its callers have a token.
   return isTooEarly(state, reason, policy, now) ? coolingDown : undefined
 }
 
