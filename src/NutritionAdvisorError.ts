@@ -199,7 +199,7 @@ export class LicenseKeyUnavailable extends tagged<LicenseKeyUnavailable>()("Lice
 }) {}
 
 /**
- * A setting is missing or invalid. Building the layer fails with this error. It never contains the value.
+ * A setting is missing or invalid. Layers and their `make` fail with this error, and `createClient` throws it. It never contains the value.
  *
  * @since 1.0.0
  * @category errors
@@ -214,7 +214,7 @@ export class ConfigurationError extends tagged<ConfigurationError>()("Configurat
 }) {}
 
 /**
- * The classes of all errors that a call can fail with. ConfigurationError is not one of them, because only building a layer fails with it.
+ * The classes of all errors that a call can fail with. ConfigurationError is not one of them, because it comes from building a client.
  *
  * @since 1.0.0
  * @category errors

@@ -53,8 +53,8 @@ export const declarations = {
 } satisfies Declarations<Options>
 
 /**
- * Returns the runtime of a request: that of its first caller, so that it appears in that caller's trace, but without the interruption of
- * one that is already interrupted, such as a finalizer.
+ * Returns the runtime of a request: that of its first caller, so that the request appears in its trace. The request also runs if that caller
+ * is already interrupted, for example in a finalizer.
  */
 const notInterrupted = Runtime.updateFiberRefs(FiberRefs.delete(FiberRef.interruptedCause))
 

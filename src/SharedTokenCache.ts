@@ -21,6 +21,7 @@ import { currentMonotonicMillis } from "./internal/runtime/clock.js"
 export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheError>(
   "effect-nutrition-advisor/SharedTokenCacheError"
 )("SharedTokenCacheError", {
+  /** Whether a call failed ("Unavailable"), or got no reply within `cacheTimeout` ("Timeout"). */
   reason: Schema.Literal("Unavailable", "Timeout"),
   /** The error code of the cache, such as READONLY or OOM. */
   code: Schema.optional(Schema.String.pipe(Schema.pattern(/^\w{1,64}$/)))

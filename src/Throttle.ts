@@ -23,14 +23,20 @@ import type { ConfigurationError } from "./NutritionAdvisorError.js"
  * @category models
  */
 export interface Options {
-  /** Whether requests fail at once with TooManyRequests or wait during the hold after a 429. "fail" by default. */
+  /**
+   * What happens to requests during the hold after a 429: with "fail", they fail at once with TooManyRequests; with "wait", they wait for up
+   * to `maxWait`. "fail" by default.
+   */
   readonly onTooManyRequests?: "fail" | "wait" | undefined
   /**
-   * The rate limit: at most `limit` requests in any `interval`, or one more because of jitter. Requests are spaced evenly, and
+   * The rate limit: at most `limit` requests in any `interval`, or one more because timers fire late. Requests are spaced evenly, and
    * wait in order. A number as `interval` means milliseconds. No limit by default.
    */
   readonly rate?: { readonly limit: number; readonly interval: Duration.DurationInput } | undefined
-  /** The longest total wait of one request before it fails with TooManyRequests. A number means milliseconds. "30 seconds" by default. */
+  /**
+   * The longest total wait of one request. A request that would have to wait longer fails at once with TooManyRequests. A number means
+   * milliseconds. "30 seconds" by default.
+   */
   readonly maxWait?: Duration.DurationInput | undefined
 }
 

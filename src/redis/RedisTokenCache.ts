@@ -141,7 +141,7 @@ export const layerFromClient = (
 
 /**
  * Provides a cache with its own connection. It connects on first use, reconnects automatically, and disconnects with the layer. Fails
- * with ConfigurationError if the URL or the prefix is invalid.
+ * with ConfigurationError if an option is invalid.
  *
  * @example
  * ```ts

@@ -37,7 +37,7 @@ export const make = (methods: Partial<Service>): Service => {
 }
 
 /**
- * {@link make} as a layer.
+ * Provides the double of {@link make}.
  *
  * @since 1.0.0
  * @category layers

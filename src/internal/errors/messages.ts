@@ -105,6 +105,7 @@ const messages: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } 
   LicenseKeyUnavailable: ({ detail }) =>
     `The license key is not available${inParentheses(detail)}. Check where it is read from.`,
   ConfigurationError: ({ field, rule = "has a value that the client can't use", variable }) => {
+    // The promise client names all missing settings in one error, whose rule is "are not set".
     const settings = rule.startsWith("are ") ? "settings" : "setting"
     return `The ${settings} ${field}${inParentheses(variable === field ? undefined : variable)} ${rule}.`
   }

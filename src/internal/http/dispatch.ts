@@ -51,7 +51,10 @@ export interface Receiver {
   readonly onBodyFailure: () => void
 }
 
-/** Aborts the request. The effect ends when the client has released it, which is late or never if the client ignores its signal. */
+/**
+ * Aborts the request at once. The effect only waits until the client has released it, which is late or never if the client ignores its
+ * signal. A caller that doesn't need to wait can drop the effect.
+ */
 export type Abort = () => Effect.Effect<unknown>
 
 /** Sends a request. After it is aborted, the receiver ignores its result. */

@@ -17,7 +17,7 @@ export const variableOf = (field: string) => `NUTRITION_ADVISOR_${String.camelTo
 export const namesWithVariable = (declarations: object): ReadonlyArray<string> =>
   Object.entries(declarations).flatMap(([name, declaration]) => "variable" in declaration ? [name] : [])
 
-/** Reads a secret that has to be set. `Config.redacted` would not report which variable is missing. */
+/** Reads a secret that has to be set. If it is missing, `Config.redacted` would redact what is expected, too. */
 export const requiredSecret = (variable: string): Config.Config<Redacted.Redacted<string>> =>
   Config.map(Config.string(variable), (value) => Redacted.make(value))
 

@@ -112,6 +112,7 @@ const checkedBuild = (options: ClientOptions) =>
     yield* checkNames(advisorOptions, sharedTokenCache !== undefined)
     yield* checkIsLayer("httpClient", httpClient)
     yield* checkIsLayer("sharedTokenCache", sharedTokenCache)
+    // Not advisorOptions, because a rest pattern leaves out options that are getters of a class.
     const buildClient = yield* clientOf(options, sharedTokenCache)
     const wrappers = yield* wrappersOf({ cache, retry, throttle })
     yield* checkLogger(logger)

@@ -91,7 +91,7 @@ const replaceDefault = (logger: Logger.Logger<unknown, void>) =>
     (loggers) => HashSet.add(HashSet.remove(loggers, Logger.defaultLogger), logger)
   )
 
-/** Every level reaches the logger, which decides what it writes; but not the runtime's own line about each failed call. */
+/** Every level reaches the logger, which decides what it writes. The runtime's own line about each failed call is turned off. */
 const logTo = (logger: ClientLogger) =>
   Effect.all([
     replaceDefault(loggerOver(logger)),
@@ -100,8 +100,8 @@ const logTo = (logger: ClientLogger) =>
   ], { discard: true })
 
 /**
- * Builds services that log to the logger of the program, or to standard error. It changes the loggers of the current fiber, which must be for
- * this build alone: the layers of loggers would keep 10 kB alive in each client.
+ * Builds services that log to the logger of the program, or to standard error. It changes the loggers of the current fiber, so that fiber must
+ * run only this build. A layer would keep 10 kB alive in each client.
  */
 export const withLogger = <A, E, R>(
   logger: ClientLogger | undefined,

@@ -21,8 +21,8 @@ export type NormalizedOptions = {
 type Param = UrlParams.CoercibleRecord[string]
 
 /**
- * Returns what is sent for a value: undefined, which is left out, for null, and a string for a Date or a URL. Only programs without types pass
- * those. The platform would treat them as records without fields.
+ * Returns the value to send. null becomes undefined, which is left out. A Date or a URL, which only programs without types pass, becomes a
+ * string: the platform would treat it as a record without fields.
  */
 const plainParam = <A extends Param>(value: A): NonNullable<A> | undefined =>
   (hasMethod(value, "toJSON") ? value.toJSON() as A : value) ?? undefined

@@ -29,6 +29,7 @@ const headersOf = ({ body, headers }: Reply): Record<string, string> => {
   return { ...(isJson ? { "content-type": "application/json" } : {}), ...headers }
 }
 
+/** One byte of JSON, "{", and then a broken connection. */
 const cutShort = Stream.concat(Stream.make(new Uint8Array([123])), Stream.fail("the connection is dropped"))
 
 const collected = (content: ConstructorParameters<typeof Response>[0]) =>

@@ -119,9 +119,9 @@ const disableErrorLog = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.non
 const disableTracing = FiberRef.set(FiberRef.currentTracerEnabled, false)
 
 /**
- * Settings for the fetch client. They apply just before sending, and keep the caller's RequestInit and Fetch. Below `HttpClient.transform`,
- * the context is still the one outside of the client, which may add its own Fetch later, so none is set here. A RequestInit that is added
- * later is replaced, because fetch must never follow a redirect.
+ * Forbids redirects, and wraps the fetch that the client is about to use. The fetch client reads RequestInit and Fetch from its context, to
+ * which its layer adds its own. Under `HttpClient.transform`, this code runs before that, so the context is still `outside`. A Fetch that was
+ * set here would then replace that of the layer, so none is set. RequestInit is set even then, because fetch must never follow a redirect.
  */
 const fetchSettings = (fetchCall: FetchCall, outside: Context.Context<never>) =>
   FiberRef.update(FiberRef.currentContext, (context) => {
