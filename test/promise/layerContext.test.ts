@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { expect, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer, Scheduler } from "effect"
 import { fromLayer } from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 
@@ -10,11 +10,20 @@ it("context: fibers of the layer don't continue in the AsyncLocalStorage context
   const reading = Effect.zipRight(Deferred.await(go), Effect.sync(() => storage.getStore()))
   let background: Fiber.Fiber<string | undefined> | undefined
   const layer = Layer.scopedDiscard(Effect.map(Effect.forkScoped(reading), (fiber) => background = fiber))
-  await using advisor = fromLayer(
-    Layer.merge(NutritionAdvisorTest.layer({ search: () => Effect.succeed({}) }), layer)
-  )
+  await using advisor = fromLayer(Layer.merge(NutritionAdvisorTest.layer({ search: () => Effect.succeed({}) }), layer))
   await storage.run("first call", () => advisor.search("oats"))
   await Effect.runPromise(Deferred.succeed(go, null))
   expect(background).toBeDefined()
   expect(background && await Effect.runPromise(Fiber.join(background))).toBeUndefined()
+})
+
+it("scheduler: that of the layer runs all calls, even the first one, which waits for the layer", async () => {
+  let tasks = 0
+  const scheduler = Scheduler.make((task, priority) => {
+    tasks += 1
+    Scheduler.defaultScheduler.scheduleTask(task, priority)
+  }, () => false)
+  const search = () => Effect.map(Effect.zipRight(Effect.sync(() => tasks = 0), Effect.yieldNow()), () => tasks > 0)
+  await using advisor = fromLayer(Layer.merge(NutritionAdvisorTest.layer({ search }), Layer.setScheduler(scheduler)))
+  expect([await advisor.search("oats"), await advisor.search("oats")]).toEqual([true, true])
 })

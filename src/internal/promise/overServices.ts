@@ -10,7 +10,7 @@ import { schedulerOfCaller } from "./callerContext.js"
 
 type Services = Runtime.Runtime<NutritionAdvisor>
 
-/** The FiberRefs of the layers, with their scheduler for the current caller. */
+/** Returns the FiberRefs of the layers. Their scheduler resumes the fiber in the context of its caller. */
 const refsOf = ({ fiberRefs }: Services, fiberId: FiberId.Single) =>
   FiberRefs.updateAs(fiberRefs, {
     fiberId,
@@ -26,8 +26,8 @@ export const forkOver = (services: Services) => {
 }
 
 /**
- * Makes a call that waited for the services, in the fiber that waited. `Effect.provide` would compare all FiberRefs before and after the
- * call, and allocate 5% of what a new client does.
+ * Runs a call in a fiber that has waited for the services. `Effect.provide` would compare all FiberRefs before and after the call, and
+ * allocate 5% of what a new client does.
  */
 export const continueOver = <A>(
   services: Services,
