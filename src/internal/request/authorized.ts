@@ -50,11 +50,6 @@ const showOn = ({ span }: RequestContext, response: ServiceResponse.ServiceRespo
   }
 }
 
-const responseOrError = (context: RequestContext, response: ServiceResponse.ServiceResponse) => {
-  showOn(context, response)
-  return isOk(response.status) ? Effect.succeed(response) : ServiceResponse.statusError(response)
-}
-
 const rejectionError = (rejection: ServiceResponse.ServiceResponse, reason: RequestReason) =>
   new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })
 
@@ -117,20 +112,26 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
 
   const getToken = SendGate.passAndGetAgain(tokens.get)
 
-  /** Sends a request that has no token yet, and returns its 2xx response. */
-  return (
+  /** Sends a request that has no token yet, and passes its 2xx response on. */
+  return <A, R>(
     context: RequestContext,
-    request: RequestWithoutToken
-  ): Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError> =>
-    Effect.flatMap(
+    request: RequestWithoutToken,
+    onResponse: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
+  ): Effect.Effect<A, NutritionAdvisorError, R> => {
+    const responseOrError = (response: ServiceResponse.ServiceResponse) => {
+      showOn(context, response)
+      return isOk(response.status) ? onResponse(response) : ServiceResponse.statusError(response)
+    }
+    return Effect.flatMap(
       getToken,
       (token) =>
         Effect.flatMap(sendOnce(context, request, token), (response) =>
           hasRejectedStatus(response)
             ? Effect.flatMap(
               withRejectionMetric(renewAndSend(context, request, { token, response })),
-              (last) => responseOrError(context, last)
+              responseOrError
             )
-            : responseOrError(context, response))
+            : responseOrError(response))
     )
+  }
 }

@@ -45,7 +45,7 @@ export const make = (
       const built = withNormalizedOptions(given, (options) => Build.search(settings, term, options))
       return runSearch(
         searchAttributes,
-        (context) => Effect.flatMap(built, (request) => Effect.flatMap(authorized(context, request), decode))
+        (context) => Effect.flatMap(built, (request) => authorized(context, request, decode))
       )
     }
 
@@ -53,9 +53,10 @@ export const make = (
       runRequest({ "http.request.method": request.method }, (context) =>
         Build.request(settings, request).pipe(
           Effect.flatMap((built) =>
-            Effect.map(
-              authorized(context, built),
-              (response) => toPlatform(Build.withoutTokenHeaders(settings, request), built, response)
+            authorized(
+              context,
+              built,
+              (response) => Effect.succeed(toPlatform(Build.withoutTokenHeaders(settings, request), built, response))
             )
           )
         ))
