@@ -2,6 +2,7 @@ import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { BadRequest, type TransportError } from "../../NutritionAdvisorError.js"
 import { timedOut } from "../errors/transportErrors.js"
 import type { Request } from "../http/dispatch.js"
@@ -22,8 +23,8 @@ export interface RequestWithoutToken extends Omit<Request, "headers"> {
   readonly headers: RequestHeaders | undefined
 }
 
-const notSent = (operation: DataOperation, detail: string): Effect.Effect<never, BadRequest> =>
-  new BadRequest({ operation, detail })
+const notSent = (operation: DataOperation, detail: string): Exit.Exit<never, BadRequest> =>
+  Exit.fail(new BadRequest({ operation, detail }))
 
 const badHeader = "a header contains characters that HTTP does not allow"
 
@@ -63,13 +64,13 @@ export const search = (
   settings: DataSettings,
   term: string,
   options: Partial<NormalizedOptions> = {}
-): Effect.Effect<RequestWithoutToken, BadRequest> => {
+): Exit.Exit<RequestWithoutToken, BadRequest> => {
   const { headers, urlParams = [] } = options
   const params = urlParams.filter(([name]) => name !== "term")
   const problem = problemOf(term, { ...options, urlParams: params })
   if (problem !== undefined) return notSent("search", problem)
   const otherParams = params.length === 0 ? "" : `&${Url.query(params)}`
-  return Effect.succeed({
+  return Exit.succeed({
     method: "GET",
     origin: settings.baseUrl.origin,
     path: `${settings.baseUrl.pathname}${searchRoute}?term=${Url.encode(term)}${otherParams}`,

@@ -1,7 +1,7 @@
 /** Reads and compares the options of a search. Parameters and headers may be iterators, which can be read only once. */
 import * as Headers from "@effect/platform/Headers"
 import * as UrlParams from "@effect/platform/UrlParams"
-import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
@@ -68,15 +68,15 @@ const copied = (options: SearchOptions): SearchOptions => {
 
 /** If reading the options throws, the search dies with that defect. */
 const readingWith = <Options>(read: (options: SearchOptions) => Options) =>
-<A, E, R>(
+<A>(
   options: SearchOptions | undefined,
-  search: (options: Options | undefined) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => {
+  search: (options: Options | undefined) => A
+): A | Exit.Exit<never> => {
   if (!options) return search(undefined)
   try {
     return search(read(options))
   } catch (defect) {
-    return Effect.die(defect)
+    return Exit.die(defect)
   }
 }
 

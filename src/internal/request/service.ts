@@ -1,6 +1,7 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type { SearchOptions, Service } from "../../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
@@ -45,7 +46,7 @@ export const make = (
       const built = withNormalizedOptions(given, (options) => Build.search(settings, term, options))
       return runSearch(
         searchAttributes,
-        (context) => Effect.flatMap(built, (request) => authorized(context, request, decode))
+        (context) => Exit.isSuccess(built) ? authorized(context, built.value, decode) : Effect.failCause(built.cause)
       )
     }
 
