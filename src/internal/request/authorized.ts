@@ -110,8 +110,6 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       return response
     })
 
-  const getToken = SendGate.passAndGetAgain(tokens.get)
-
   /** Sends a request that has no token yet, and passes its 2xx response on. */
   return <A, R>(
     context: RequestContext,
@@ -122,8 +120,9 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       showOn(context, response)
       return isOk(response.status) ? onResponse(response) : ServiceResponse.statusError(response)
     }
+    const { gate } = context
     return Effect.flatMap(
-      getToken,
+      gate === undefined ? tokens.get : SendGate.passAndGetAgain(gate, tokens.get),
       (token) =>
         Effect.flatMap(sendOnce(context, request, token), (response) =>
           hasRejectedStatus(response)

@@ -1,11 +1,12 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import { constUndefined } from "effect/Function"
 import { type AccessToken, isSame } from "../../AccessToken.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
-type Gate = Effect.Effect<void, NutritionAdvisorError>
+export type Gate = Effect.Effect<void, NutritionAdvisorError>
 
 /**
  * An effect that waits until the request of this fiber can be sent. Layers around the client provide it, and the client runs it just
@@ -13,11 +14,12 @@ type Gate = Effect.Effect<void, NutritionAdvisorError>
  */
 class SendGate extends Context.Tag("effect-nutrition-advisor/internal/SendGate")<SendGate, Gate>() {}
 
-const withGate = <A, E, R>(use: (gate: Gate | undefined) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.withFiberRuntime((fiber) => use(Context.getOrElse(fiber.currentContext, SendGate, constUndefined)))
+/** Returns the gate of a fiber, if there is one. */
+export const ofFiber = (fiber: Fiber.RuntimeFiber<unknown, unknown>): Gate | undefined =>
+  Context.getOrElse(fiber.currentContext, SendGate, constUndefined)
 
-/** Passes the gate, if there is one. */
-export const pass: Gate = withGate((gate) => gate ?? Effect.void)
+/** Passes the gate of this fiber, if there is one. */
+export const pass: Gate = Effect.withFiberRuntime((fiber) => ofFiber(fiber) ?? Effect.void)
 
 /** If getting a token takes this many milliseconds, the request has waited for an exchange. */
 const exchangeMillis = 1
@@ -27,19 +29,21 @@ const exchangeMillis = 1
  * token then, it passes the gate once more, because it would be sent late.
  */
 export const passAndGetAgain = (
+  gate: Gate,
   get: Effect.Effect<AccessToken, NutritionAdvisorError>
 ): Effect.Effect<AccessToken, NutritionAdvisorError> =>
-  withGate((gate) =>
-    gate === undefined ? get : Effect.gen(function*() {
-      const first = yield* get
-      yield* gate
-      const [waited, token] = yield* Effect.timed(get)
-      if (Duration.toMillis(waited) < exchangeMillis || isSame(token, first)) return token
-      yield* gate
-      return yield* get
-    })
-  )
+  Effect.gen(function*() {
+    const first = yield* get
+    yield* gate
+    const [waited, token] = yield* Effect.timed(get)
+    if (Duration.toMillis(waited) < exchangeMillis || isSame(token, first)) return token
+    yield* gate
+    return yield* get
+  })
 
 /** Adds a gate to an effect. Its requests pass the outer gates first. */
 export const through = <A, E, R>(self: Effect.Effect<A, E, R>, gate: Gate): Effect.Effect<A, E, R> =>
-  withGate((outer) => Effect.provideService(self, SendGate, outer === undefined ? gate : Effect.zipRight(outer, gate)))
+  Effect.withFiberRuntime((fiber) => {
+    const outer = ofFiber(fiber)
+    return Effect.provideService(self, SendGate, outer === undefined ? gate : Effect.zipRight(outer, gate))
+  })
