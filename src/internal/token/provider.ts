@@ -1,6 +1,7 @@
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
@@ -19,81 +20,80 @@ interface Options extends Flights.Options {
   readonly current: Effect.Effect<Option.Option<Token>, TokenError>
 }
 
-/**
- * The calls of a TokenProvider, and what its background refresh needs. `now` returns epoch milliseconds on the clock of the layer, because
- * the clock of a caller may be another one, such as a TestClock.
- */
-const makeCalls = ({ current, policy }: Options, flights: Flights.Flights, now: () => number) => {
-  /** If the store fails or times out, it counts as empty here. Callers that need a token get the error from `get`. */
-  const currentOrNone = Effect.catchAllCause(current, () => Effect.succeedNone)
-
-  const refresh = (token: Token): Effect.Effect<void> =>
-    Effect.asVoid(flights.ask({ reason: "refresh", replacing: Option.some(token) }))
-
-  /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
-  const orCurrent = (cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
-    Effect.flatMap(currentOrNone, (held) =>
-      Option.match(
-        Option.filter(held, (token) => AccessToken.isUsable(token, now(), policy)),
-        { onNone: () => Effect.failCause(cause), onSome: Effect.succeed }
-      ))
-
-  /** Waits for a new token together with all other callers. */
-  const acquire = (replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
-    Effect.flatMap(flights.ask({ reason: "missing", replacing }), Flights.awaitToken).pipe(
-      Effect.catchAllCause(orCurrent)
-    )
-
-  const get: Service["get"] = Effect.flatMap(current, (held) => {
-    if (Option.isNone(held)) return acquire(held)
-    const token = held.value
-    switch (AccessToken.stateAt(token, now(), policy)) {
-      case "fresh":
-        return Effect.succeed(token)
-      case "stale":
-        return Effect.as(refresh(token), token)
-      case "expired":
-        return acquire(held)
-    }
-  })
-
-  const renew: Service["renew"] = (rejected) =>
-    Effect.gen(function*() {
-      const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
-      if (Option.exists(yield* current, isOther)) return yield* get
-      const asked = yield* flights.ask({ reason: "rejection", replacing: Option.some(rejected) })
-      const token = yield* Flights.awaitToken(asked)
-      if (isOther(token)) return token
-      const isRenewal = Exit.isSuccess(asked) && asked.value.request.reason === "rejection"
-      return yield* isRenewal ? notRenewed("TokenUnchanged") : renew(rejected)
-    })
-
-  const status: Service["status"] = Effect.gen(function*() {
-    const token = yield* currentOrNone
-    const at = now()
-    return tokenStatusOf(
-      Option.map(token, (token) => ({ token, state: AccessToken.stateAt(token, at, policy) })),
-      yield* flights.lastFailure
-    )
-  })
-
-  return { currentOrNone, get, refresh, renew, status }
-}
-
 /** Creates the TokenProvider. Flights and the background refresh stop when the scope is closed. */
 export const make = (options: Options): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { policy, run } = options
+    const { current, policy, run } = options
     Metrics.createSeries()
-    const clock = yield* Effect.clock
     const flights = yield* Flights.make(options)
+    const clock = yield* Effect.clock
+
+    /** Returns epoch milliseconds on the clock of the layer, because the clock of a caller may be another one, such as a TestClock. */
     const now = () => clock.unsafeCurrentTimeMillis()
-    const { currentOrNone, get, refresh, renew, status } = makeCalls(options, flights, now)
-    if (!policy.background) return { get, renew, status }
-    const reportUse = yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh, run })
-    const reportingUse = Effect.map((token: Token) => {
+
+    /** If the store fails or times out, it counts as empty here. Callers that need a token get the error from `get`. */
+    const currentOrNone = Effect.catchAllCause(current, () => Effect.succeedNone)
+
+    const refresh = (token: Token): Effect.Effect<void> =>
+      Effect.asVoid(flights.ask({ reason: "refresh", replacing: Option.some(token) }))
+
+    const reportUse = policy.background
+      ? yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh, run })
+      : constVoid
+
+    /** Returns a token to a caller. */
+    const use = (token: Token): Effect.Effect<Token> => {
       reportUse(token)
-      return token
+      return Effect.succeed(token)
+    }
+
+    /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
+    const orCurrent = (cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
+      Effect.flatMap(currentOrNone, (held) =>
+        Option.match(
+          Option.filter(held, (token) => AccessToken.isUsable(token, now(), policy)),
+          { onNone: () => Effect.failCause(cause), onSome: Effect.succeed }
+        ))
+
+    /** Waits for a new token together with all other callers. */
+    const acquire = (replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
+      Effect.flatMap(flights.ask({ reason: "missing", replacing }), Flights.awaitToken).pipe(
+        Effect.catchAllCause(orCurrent),
+        Effect.flatMap(use)
+      )
+
+    const get: Service["get"] = Effect.flatMap(current, (held) => {
+      if (Option.isNone(held)) return acquire(held)
+      const token = held.value
+      switch (AccessToken.stateAt(token, now(), policy)) {
+        case "fresh":
+          return use(token)
+        case "stale":
+          return Effect.zipRight(refresh(token), Effect.suspend(() => use(token)))
+        case "expired":
+          return acquire(held)
+      }
     })
-    return { get: reportingUse(get), renew: (rejected) => reportingUse(renew(rejected)), status }
+
+    const renew: Service["renew"] = (rejected) =>
+      Effect.gen(function*() {
+        const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
+        if (Option.exists(yield* current, isOther)) return yield* get
+        const asked = yield* flights.ask({ reason: "rejection", replacing: Option.some(rejected) })
+        const token = yield* Flights.awaitToken(asked)
+        if (isOther(token)) return yield* use(token)
+        const isRenewal = Exit.isSuccess(asked) && asked.value.request.reason === "rejection"
+        return yield* isRenewal ? notRenewed("TokenUnchanged") : renew(rejected)
+      })
+
+    const status: Service["status"] = Effect.gen(function*() {
+      const token = yield* currentOrNone
+      const at = now()
+      return tokenStatusOf(
+        Option.map(token, (token) => ({ token, state: AccessToken.stateAt(token, at, policy) })),
+        yield* flights.lastFailure
+      )
+    })
+
+    return { get, renew, status }
   })
