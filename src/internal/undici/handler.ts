@@ -8,6 +8,8 @@ type Controller = Undici.Dispatcher.DispatchController
 
 type ResponseHeaders = BufferedResponse["headers"]
 
+const noHeaders: ResponseHeaders = {}
+
 /** Joins the values of a header that occurs more than once, as fetch does, except for set-cookie (RFC 9110, section 5.3). */
 const joined = (headers: ResponseHeaders): ResponseHeaders => {
   let all = headers
@@ -23,7 +25,7 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   private controller: Controller | undefined
   private status = 0
   private statusText: string | undefined
-  private headers: ResponseHeaders = {}
+  private headers = noHeaders
   private bytes = new BodyBytes()
 
   constructor(private receiver: Receiver | undefined) {}
@@ -68,7 +70,7 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   private detach() {
     const { receiver } = this
     this.receiver = this.controller = undefined
-    this.headers = {}
+    this.headers = noHeaders
     this.bytes = new BodyBytes()
     return receiver
   }
