@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Either, Exit, Option } from "effect"
+import { Cause, Either, Option } from "effect"
 import { type AccessToken, NutritionAdvisorError, RefreshPolicy, type TokenIssuer } from "effect-nutrition-advisor"
 import * as State from "../../src/internal/token/state.js"
 import { token } from "../support/doubles/IssuerDouble.js"
@@ -23,8 +23,6 @@ type Step = (state: State.State<string>, now: number) => readonly [seen: string,
 
 let flights = 0
 
-const nextFlight = () => `flight ${flights + 1}`
-
 /** The error that callers get: its reason, or its tag if it has none. */
 const errorOf = (cause: Cause.Cause<NutritionAdvisorError.TokenError>) =>
   Option.match(Cause.failureOption(cause), {
@@ -32,16 +30,12 @@ const errorOf = (cause: Cause.Cause<NutritionAdvisorError.TokenError>) =>
     onSome: (error) => "reason" in error ? error.reason : error._tag
   })
 
-const describeAsked = (asked: Exit.Exit<string, NutritionAdvisorError.TokenError>) => {
-  if (Exit.isFailure(asked)) return `fails: ${errorOf(asked.cause)}`
-  const isNew = asked.value === nextFlight()
-  if (isNew) flights++
-  return `${isNew ? "starts" : "joins"} ${asked.value}`
-}
-
 const askFor = (reason: TokenIssuer.ExchangeRequest["reason"]): Step => (state, now) => {
-  const [asked, after] = State.ask(state, nextFlight(), reason, policy, momentOf(now))
-  return [describeAsked(asked), after]
+  const refusal = State.refusalOf(state, reason, policy, momentOf(now))
+  if (refusal) return [`fails: ${errorOf(refusal)}`, state]
+  flights++
+  const flight = `flight ${flights}`
+  return [`starts ${flight}`, State.started(state, flight, reason, momentOf(now))]
 }
 
 const ask = askFor("missing")
@@ -63,13 +57,6 @@ const closeAndAsk: Step = (state, now) => ask(State.close(state), now)
 type Row = readonly [seconds: number, step: Step, seen: string]
 
 const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> = [
-  ["all callers share one flight at a time", [
-    [0, ask, "starts flight 1"],
-    [1, ask, "joins flight 1"],
-    [1, renew, "joins flight 1"],
-    [2, succeed(T1), ""],
-    [3, ask, "starts flight 2"]
-  ]],
   ["callers get the last failure until its backoff ends, and backoffs double", [
     [0, ask, "starts flight 1"],
     [0, fail(unavailable), "until 1 s"],
@@ -111,15 +98,6 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [15, succeed(T1), ""],
     [24.999, renew, "fails: CoolingDown"],
     [25, renew, "starts flight 5"]
-  ]],
-  ["a renewal that joins a flight doesn't count toward the limit", [
-    [0, ask, "starts flight 1"],
-    [0, renew, "joins flight 1"],
-    [0, renew, "joins flight 1"],
-    [1, succeed(T1), ""],
-    [1, renew, "starts flight 2"],
-    [1, succeed(T1), ""],
-    [1, renew, "starts flight 3"]
   ]],
   ["a failed renewal counts toward the limit, and callers get its failure first, then CoolingDown", [
     [0, renew, "starts flight 1"],

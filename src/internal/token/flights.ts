@@ -37,15 +37,13 @@ const longestPutBack = 1_000
 const interrupted = Cause.fail(aborted("token"))
 
 /**
- * Waits for the token of the flight, or fails if `ask` returned a failure. A flight has many callers, so its span has no parent; the span of
- * each caller links to it.
+ * Waits for the token of a flight. A flight has many callers, so its span has no parent; the span of each caller links to it.
  */
-export const awaitToken = (asked: Exit.Exit<Flight, TokenError>): Effect.Effect<AccessToken.AccessToken, TokenError> =>
-  Effect.flatMap(asked, (flight) =>
-    Effect.ensuring(
-      Deferred.await(flight.token),
-      Effect.suspend(() => flight.span ? Effect.linkSpanCurrent(flight.span) : Effect.void)
-    )).pipe(Effect.mapError(copyOfError))
+const landing = (flight: Flight) =>
+  Deferred.await(flight.token).pipe(
+    Effect.ensuring(Effect.suspend(() => flight.span ? Effect.linkSpanCurrent(flight.span) : Effect.void)),
+    Effect.map((token) => ({ token, reason: flight.request.reason }))
+  )
 
 /** Which token callers still get after a failed exchange. */
 const servedAfterFailure = (
@@ -103,25 +101,33 @@ export const make = (options: Options) =>
         )
       })
 
-    const ask = (request: ExchangeRequest): Effect.Effect<Exit.Exit<Flight, TokenError>> =>
-      Effect.sync(() => {
+    /** Joins the pending flight, or starts one. Fails if none may start. */
+    const join = (request: ExchangeRequest): Effect.Effect<Flight, TokenError> =>
+      Effect.suspend(() => {
+        if (state.phase._tag === "InFlight") return Effect.succeed(state.phase.flight)
+        const startedAt = now()
+        const refusal = State.refusalOf(state, request.reason, policy, startedAt)
+        if (refusal !== undefined) return Effect.failCause(refusal)
         const flight: Flight = { request, token: Deferred.unsafeMake(FiberId.none) }
-        const [asked, next] = State.ask(state, flight, request.reason, policy, now())
-        state = next
-        if (Exit.isSuccess(asked) && asked.value === flight) run(runFlight(flight))
-        return asked
+        state = State.started(state, flight, request.reason, startedAt)
+        run(runFlight(flight))
+        return Effect.succeed(flight)
       })
 
     const close = Effect.sync(() => {
       const { phase } = state
       state = State.close(state)
-      if (phase._tag === "InFlight") Deferred.unsafeDone(phase.flight.token, State.clientClosed)
+      if (phase._tag === "InFlight") Deferred.unsafeDone(phase.flight.token, Exit.failCause(State.clientClosed))
     })
     yield* onClose(close)
 
     return {
-      /** Asks for a token: joins the pending flight, or starts one if nothing forbids it. The exit contains the flight. */
-      ask,
+      /** Starts a flight, unless one is pending or none may start. Doesn't wait for it. */
+      start: (request: ExchangeRequest): Effect.Effect<void> => Effect.asVoid(Effect.exit(join(request))),
+      /**
+       * Waits for the token of the pending flight or of a new one. `reason` is that of the flight. Each caller gets its own copy of an error.
+       */
+      awaitToken: (request: ExchangeRequest) => Effect.mapError(Effect.flatMap(join(request), landing), copyOfError),
       lastFailure: Effect.sync(() => state.lastFailure)
     }
   })

@@ -1,6 +1,5 @@
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -34,8 +33,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
     /** If the store fails or times out, it counts as empty here. Callers that need a token get the error from `get`. */
     const currentOrNone = Effect.catchAllCause(current, () => Effect.succeedNone)
 
-    const refresh = (token: Token): Effect.Effect<void> =>
-      Effect.asVoid(flights.ask({ reason: "refresh", replacing: Option.some(token) }))
+    const refresh = (token: Token) => flights.start({ reason: "refresh", replacing: Option.some(token) })
 
     const reportUse = policy.background
       ? yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh, run })
@@ -57,7 +55,8 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
 
     /** Waits for a new token together with all other callers. */
     const acquire = (replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
-      Effect.flatMap(flights.ask({ reason: "missing", replacing }), Flights.awaitToken).pipe(
+      flights.awaitToken({ reason: "missing", replacing }).pipe(
+        Effect.map(({ token }) => token),
         Effect.catchAllCause(orCurrent),
         Effect.flatMap(use)
       )
@@ -79,11 +78,9 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
       Effect.gen(function*() {
         const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
         if (Option.exists(yield* current, isOther)) return yield* get
-        const asked = yield* flights.ask({ reason: "rejection", replacing: Option.some(rejected) })
-        const token = yield* Flights.awaitToken(asked)
+        const { reason, token } = yield* flights.awaitToken({ reason: "rejection", replacing: Option.some(rejected) })
         if (isOther(token)) return yield* use(token)
-        const isRenewal = Exit.isSuccess(asked) && asked.value.request.reason === "rejection"
-        return yield* isRenewal ? notRenewed("TokenUnchanged") : renew(rejected)
+        return yield* reason === "rejection" ? notRenewed("TokenUnchanged") : renew(rejected)
       })
 
     const status: Service["status"] = Effect.gen(function*() {

@@ -1,5 +1,4 @@
 import * as Cause from "effect/Cause"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as AccessToken from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
@@ -48,9 +47,9 @@ const renewalsPerCoolDown = 2
 export const notRenewed = (reason: "CoolingDown" | "TokenUnchanged"): Forbidden =>
   new Forbidden({ operation: "request", status: 403, reason })
 
-const coolingDown = Exit.fail(notRenewed("CoolingDown"))
+const coolingDown = Cause.fail(notRenewed("CoolingDown"))
 
-export const clientClosed = Exit.fail(closed("token"))
+export const clientClosed = Cause.fail(closed("token"))
 
 /** Whether it is too early to replace a token that callers have. If they have none, it never is. */
 const isTooEarly = (
@@ -70,35 +69,31 @@ const isTooEarly = (
 }
 
 /** Why no flight may start, or undefined if one may. */
-const refusalOf = (
+export const refusalOf = (
   state: State<unknown>,
   reason: ExchangeRequest["reason"],
   policy: RefreshPolicy.CheckedPolicy,
   now: Moment
-): Exit.Exit<never, TokenError> | undefined => {
+): Cause.Cause<TokenError> | undefined => {
   const { phase } = state
   if (phase._tag === "Closed") return clientClosed
-  if (phase._tag === "BackingOff" && now.monotonic < phase.until.monotonic) return Exit.failCause(phase.cause)
+  if (phase._tag === "BackingOff" && now.monotonic < phase.until.monotonic) return phase.cause
   // A refresh ignores this error, which is that of a renewal, because its callers have a token.
   return isTooEarly(state, reason, policy, now) ? coolingDown : undefined
 }
 
-/** Asks for a token. Returns the flight to wait for, or a failure that is already known. The given flight starts if it is returned. */
-export const ask = <Flight>(
+/** A flight starts. Only one may be pending. */
+export const started = <Flight>(
   state: State<Flight>,
   flight: Flight,
   reason: ExchangeRequest["reason"],
-  policy: RefreshPolicy.CheckedPolicy,
   now: Moment
-): readonly [Exit.Exit<Flight, TokenError>, State<Flight>] => {
-  if (state.phase._tag === "InFlight") return [Exit.succeed(state.phase.flight), state]
-  const refusal = refusalOf(state, reason, policy, now)
-  if (refusal !== undefined) return [refusal, state]
+): State<Flight> => {
   // Earlier renewals no longer matter. They are dropped only to bound the memory.
   const renewals = reason === "rejection"
     ? [...state.renewals, now.monotonic].slice(-renewalsPerCoolDown)
     : state.renewals
-  return [Exit.succeed(flight), { ...state, phase: { _tag: "InFlight", flight }, renewals }]
+  return { ...state, phase: { _tag: "InFlight", flight }, renewals }
 }
 
 /** The flight succeeded, and this token is now the current one. */
