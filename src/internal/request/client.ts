@@ -6,6 +6,7 @@ import { identity } from "effect/Function"
 import type * as Scope from "effect/Scope"
 import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import type { SharedTokenCache } from "../../SharedTokenCache.js"
+import type * as TokenIssuer from "../../TokenIssuer.js"
 import * as TokenProvider from "../../TokenProvider.js"
 import * as TokenStore from "../../TokenStore.js"
 import { addSecretHeaders } from "../http/secretHeaders.js"
@@ -14,8 +15,7 @@ import * as Background from "../runtime/background.js"
 import type * as Settings from "../settings/settings.js"
 import type * as Sharing from "../settings/sharing.js"
 import * as SharedIssuer from "../shared/issuer.js"
-import { withTimeoutRepeatingIfSuspended } from "../token/exchangeTimeout.js"
-import type * as Flights from "../token/flights.js"
+import { type WithTimeout, withTimeoutRepeatingIfSuspended } from "../token/exchangeTimeout.js"
 import * as Issuer from "../token/issuer.js"
 import * as Provider from "../token/provider.js"
 import { warnAboutSecondLayer } from "./secondLayer.js"
@@ -39,11 +39,13 @@ export type ClientServices = Context.Context<NutritionAdvisor | TokenProvider.To
 const fromIssuer = (
   settings: Settings.ClientSettings,
   run: RunInBackground,
-  exchanges: Pick<Flights.Options, "issuer" | "withFlightTimeout">
+  issuer: TokenIssuer.Service,
+  withFlightTimeout: WithTimeout
 ) =>
   Effect.gen(function*() {
     const store = yield* TokenStore.make
-    const tokens = yield* Provider.make({ policy: settings.refresh, run, store, current: store.current, ...exchanges })
+    const { refresh: policy } = settings
+    const tokens = yield* Provider.make({ policy, issuer, store, current: store.current, run, withFlightTimeout })
     return Context.add(yield* fromTokens(settings, tokens, run), TokenProvider.TokenProvider, tokens)
   })
 
@@ -58,8 +60,7 @@ export const fromSettings = (
     const run = yield* Background.make
     yield* warnAboutSecondLayer(settings)
     const issuer = yield* Issuer.make(settings)
-    const withFlightTimeout = withTimeoutRepeatingIfSuspended(settings.tokenTimeout)
-    return yield* fromIssuer(settings, run, { issuer, withFlightTimeout })
+    return yield* fromIssuer(settings, run, issuer, withTimeoutRepeatingIfSuspended(settings.tokenTimeout))
   })
 
 /** Builds what `NutritionAdvisor.layerShared` provides. A flight needs no timeout, because each step of its issuer has one. */
@@ -69,5 +70,5 @@ export const fromSharedSettings = (
   Effect.gen(function*() {
     const run = yield* Background.make
     const issuer = yield* SharedIssuer.make(yield* Issuer.make(settings), settings)
-    return yield* fromIssuer(settings, run, { issuer, withFlightTimeout: identity })
+    return yield* fromIssuer(settings, run, issuer, identity)
   })
