@@ -4,13 +4,21 @@ import * as Option from "effect/Option"
 import type { NutritionAdvisorError } from "../../../NutritionAdvisorError.js"
 import { longestRetryAfter } from "../../errors/retry.js"
 
-/** Whether requests have to wait because of a 429. All times are in milliseconds on the monotonic clock. */
+// All times are in milliseconds on the monotonic clock.
+
+/** A request of the queue. Its identity tells the probe from the others. */
+interface Request {
+  /** The time at which it was last let through. */
+  readonly permittedAt: number
+}
+
+/** Whether requests have to wait because of a 429. */
 export type Hold =
   | { readonly _tag: "Open" }
   /** No request is sent before `until`, and then only one. */
   | { readonly _tag: "Held"; readonly until: number }
   /** One request, the probe, was let through. The others wait for its response, or until the next one replaces it at `until`. */
-  | { readonly _tag: "Probing"; readonly probe: object; readonly since: number; readonly until: number }
+  | { readonly _tag: "Probing"; readonly probe: Request; readonly since: number; readonly until: number }
 
 export const open: Hold = { _tag: "Open" }
 
@@ -18,11 +26,11 @@ export const open: Hold = { _tag: "Open" }
 const probeMillis = 5_000
 
 /** Returns how long a request has to wait before it may be sent. */
-export const wait = (hold: Hold, request: object, now: number): number =>
+export const wait = (hold: Hold, request: Request, now: number): number =>
   hold._tag === "Open" || (hold._tag === "Probing" && hold.probe === request) ? 0 : Math.max(0, hold.until - now)
 
 /** Lets a request through, which becomes the probe if there is a hold. */
-export const permit = (hold: Hold, request: object, now: number): Hold => {
+export const permit = (hold: Hold, request: Request, now: number): Hold => {
   if (hold._tag === "Open") return hold
   const since = hold._tag === "Probing" ? hold.since : now
   return { _tag: "Probing", probe: request, since, until: now + probeMillis }
@@ -41,11 +49,10 @@ const holdMillis = (retryAfter: number | undefined): number => {
   return Math.min(longestRetryAfter, seconds * 1000)
 }
 
-/** Updates the hold after a request that was let through at `permittedAt` has ended. */
+/** Updates the hold after a request that was let through has ended. */
 export const end = (
   hold: Hold,
-  request: object,
-  permittedAt: number,
+  request: Request,
   exit: Exit.Exit<unknown, NutritionAdvisorError>,
   now: number
 ): Hold => {
@@ -55,7 +62,7 @@ export const end = (
     const until = now + holdMillis(response.retryAfter)
     return { _tag: "Held", until: hold._tag === "Held" ? Math.max(hold.until, until) : until }
   }
-  if (hold._tag !== "Probing" || permittedAt < hold.since) return hold
+  if (hold._tag !== "Probing" || request.permittedAt < hold.since) return hold
   if (Exit.isSuccess(exit) || response !== undefined) return open
   return hold.probe === request ? { ...hold, until: now } : hold
 }

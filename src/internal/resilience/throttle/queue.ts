@@ -138,7 +138,7 @@ export class Queue {
 
   private end(request: QueuedRequest, exit: Exit.Exit<unknown, NutritionAdvisorError>) {
     const { hold } = this
-    this.hold = Hold.end(hold, request, request.permittedAt, exit, this.now())
+    this.hold = Hold.end(hold, request, exit, this.now())
     if (this.hold !== hold) this.advance()
   }
 
