@@ -38,7 +38,8 @@ it.prop(
 )
 
 it("searchKey: the order of options and options that are undefined make no difference", () => {
-  const options = { urlParams: UrlParams.empty, tenant: "a", locale: "en" }
-  const reversed = { locale: "en", tenant: "a", region: undefined, urlParams: UrlParams.empty }
+  const none = { urlParams: UrlParams.empty, headers: undefined }
+  const options = { ...none, tenant: "a", locale: "en" }
+  const reversed = { locale: "en", tenant: "a", region: undefined, ...none }
   expect(searchKey("oats", reversed)).toBe(searchKey("oats", options))
 })

@@ -48,12 +48,8 @@ const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers
 const withoutConditionsAndRange = (headers: Headers.Headers) =>
   Headers.remove(headers, Object.keys(headers).filter(isConditionOrRange))
 
-/** Returns why a search can't be sent, or undefined if it can. `params` are the query parameters that are sent. */
-const problemOf = (
-  term: string,
-  { headers }: Partial<NormalizedOptions>,
-  params: Url.Pairs
-): string | undefined => {
+/** Returns why a search can't be sent, or undefined if it can. */
+const problemOf = (term: string, headers: Headers.Headers | undefined, params: Url.Pairs): string | undefined => {
   // Frameworks may pass undefined or an array here.
   if (typeof term !== "string") return "the search term is not a string"
   if (term.trim() === "") return "the search term is blank"
@@ -67,11 +63,10 @@ const problemOf = (
 export const search = (
   settings: DataSettings,
   term: string,
-  options: Partial<NormalizedOptions> = {}
+  { headers, urlParams }: NormalizedOptions
 ): Exit.Exit<RequestWithoutToken, BadRequest> => {
-  const { headers, urlParams = [] } = options
   const params = urlParams.filter(([name]) => name !== "term")
-  const problem = problemOf(term, options, params)
+  const problem = problemOf(term, headers, params)
   if (problem !== undefined) return notSent("search", problem)
   const otherParams = params.length === 0 ? "" : `&${Url.query(params)}`
   return Exit.succeed({

@@ -66,28 +66,26 @@ const copied = (options: SearchOptions): SearchOptions => {
   }
 }
 
-/** If reading the options throws, the search dies with that defect. */
-const readingWith = <Options>(read: (options: SearchOptions) => Options) =>
-<A>(
-  options: SearchOptions | undefined,
-  search: (options: Options | undefined) => A
-): A | Exit.Exit<never> => {
-  if (!options) return search(undefined)
-  try {
-    return search(read(options))
-  } catch (defect) {
-    return Exit.die(defect)
+/** Without options, passes `none`. If reading the options throws, returns that defect, so that the search dies with it. */
+const readingWith =
+  <Options>(read: (options: SearchOptions) => Options, none: Options) =>
+  <A>(options: SearchOptions | undefined, search: (options: Options) => A): A | Exit.Exit<never> => {
+    if (!options) return search(none)
+    try {
+      return search(read(options))
+    } catch (defect) {
+      return Exit.die(defect)
+    }
   }
-}
 
 /** Reads the options of a search at once, into their normal form, so that each run sends the same values. */
-export const withNormalizedOptions = readingWith(normalized)
+export const withNormalizedOptions = readingWith(normalized, normalized({}))
 
 /**
  * Passes the options of a search to another client, which may read them later or more than once. They are copied, because the caller may
  * change them for its next search, and because an iterator can't be read twice.
  */
-export const withCopiedOptions = readingWith(copied)
+export const withCopiedOptions = readingWith<SearchOptions | undefined>(copied, undefined)
 
 /** JSON keeps these values apart. Two objects can't be compared: they might mean the same thing, or two different customers. */
 const isComparable = (value: unknown): boolean =>
@@ -97,8 +95,8 @@ const isComparable = (value: unknown): boolean =>
  * Returns the same key for equal searches: those whose term, parameters, headers and other options are the same, to the letter. Returns
  * undefined if an option can't be compared. Such a search isn't equal to any other.
  */
-export const searchKey = (term: string, options: Partial<NormalizedOptions> = {}): string | undefined => {
-  const { headers = {}, urlParams = [], ...rest } = options
+export const searchKey = (term: string, options: NormalizedOptions): string | undefined => {
+  const { headers = {}, urlParams, ...rest } = options
   const others = Object.entries<unknown>(rest).filter(([, value]) => value !== undefined)
   // An object that isn't named above, such as a Redacted, may belong to another customer.
   if (!others.every(([, value]) => isComparable(value))) return undefined
