@@ -1,7 +1,7 @@
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { type BufferedResponse, isOk, type Request, statusesWithoutBody } from "../dispatch.js"
-import { isAllowedHeader } from "../header.js"
+import { isAllowedHeader, isAllowedText } from "../header.js"
 
 type HeaderFields = ReadonlyArray<readonly [name: string, value: string]>
 
@@ -76,7 +76,7 @@ export class WholeResponse implements Response {
     const { headers, status, statusText = "" } = parts
     this.status = status
     // undici decodes UTF-8 here, and the constructor of the global Response throws if a character isn't Latin-1.
-    this.statusText = isAllowedHeader(["reason", statusText]) ? statusText : ""
+    this.statusText = isAllowedText(statusText) ? statusText : ""
     this.headers = new WholeHeaders(headerFieldsOf(headers))
   }
 
