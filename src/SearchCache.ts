@@ -16,8 +16,8 @@ import { type Declarations, parse } from "./internal/options/declarations.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { searchKey, withNormalizedOptions } from "./internal/request/searchOptions.js"
 import { cachedSearches } from "./internal/resilience/metrics.js"
-import * as InFlight from "./internal/resilience/searchCache/inFlight.js"
 import * as Payloads from "./internal/resilience/searchCache/payloads.js"
+import * as PendingSearches from "./internal/resilience/searchCache/pendingSearches.js"
 import { wrapperLayer } from "./internal/resilience/wrapAdvisor.js"
 import { monotonicMillis } from "./internal/runtime/clock.js"
 import { onClose } from "./internal/runtime/onClose.js"
@@ -63,7 +63,7 @@ const make = (options: Options) =>
     const { capacity, timeToLive } = yield* parse(declarations, options)
     const payloads = Payloads.make(capacity)
     yield* onClose(Effect.sync(payloads.clear))
-    const join = yield* InFlight.make
+    const join = yield* PendingSearches.make
     const clock = yield* Effect.clock
     const advisor = yield* NutritionAdvisor
     cachedSearches.createSeries()

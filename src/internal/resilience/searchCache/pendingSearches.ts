@@ -10,7 +10,7 @@ import type { MakeCopy } from "./payloads.js"
 
 type Search = Effect.Effect<MakeCopy, NutritionAdvisorError>
 
-interface SharedSearch {
+interface PendingSearch {
   /** It succeeds with the exit, because Effect logs the error of a failed fiber, and here the callers get it. */
   readonly fiber: Fiber.RuntimeFiber<Exit.Exit<MakeCopy, NutritionAdvisorError>>
   callers: number
@@ -19,22 +19,22 @@ interface SharedSearch {
 /** Lets callers of equal searches share one request. It is interrupted when the last one leaves, or when the scope is closed. */
 export const make = Effect.gen(function*() {
   const run = yield* Background.make
-  const inFlight = new Map<string, SharedSearch>()
+  const pending = new Map<string, PendingSearch>()
   let isClosed = false
   yield* onClose(Effect.sync(() => isClosed = true))
 
-  const forget = (key: string, shared: SharedSearch) => {
-    if (inFlight.get(key) === shared) inFlight.delete(key)
+  const forget = (key: string, shared: PendingSearch) => {
+    if (pending.get(key) === shared) pending.delete(key)
   }
 
-  const begin = (key: string, search: Search): SharedSearch => {
+  const begin = (key: string, search: Search): PendingSearch => {
     const shared = { fiber: run(Effect.exit(search)), callers: 0 }
-    inFlight.set(key, shared)
+    pending.set(key, shared)
     shared.fiber.addObserver(() => forget(key, shared))
     return shared
   }
 
-  const leave = (key: string, shared: SharedSearch) =>
+  const leave = (key: string, shared: PendingSearch) =>
     Effect.suspend(() => {
       shared.callers -= 1
       if (shared.callers > 0) return Effect.void
@@ -48,9 +48,9 @@ export const make = Effect.gen(function*() {
   return (key: string, search: Search): Search =>
     Effect.uninterruptibleMask((restore) =>
       Effect.suspend(() => {
-        const pending = inFlight.get(key)
-        cachedSearches.count(pending === undefined ? "Miss" : "Joined")
-        const shared = pending ?? begin(key, search)
+        const known = pending.get(key)
+        cachedSearches.count(known === undefined ? "Miss" : "Joined")
+        const shared = known ?? begin(key, search)
         shared.callers += 1
         return Effect.onInterrupt(restore(Fiber.await(shared.fiber)), () => leave(key, shared))
       })
