@@ -6,7 +6,7 @@ const waitAfter = (lateness: number) => {
   const pace = makePace({ limit: 10, interval: 1_000 })
   pace.count(0, false)
   pace.count(100 + lateness, true)
-  return pace.wait(100 + lateness)
+  return pace.waitTime(100 + lateness)
 }
 
 it.each([0, 1, 99])("Throttle pace: a request that is %i ms late doesn't delay the next one", (lateness) => {

@@ -26,7 +26,7 @@ export const open: Hold = { _tag: "Open" }
 const probeMillis = 5_000
 
 /** Returns how long a request has to wait before it may be sent. */
-export const wait = (hold: Hold, request: Request, now: number): number =>
+export const waitTime = (hold: Hold, request: Request, now: number): number =>
   hold._tag === "Open" || (hold._tag === "Probing" && hold.probe === request) ? 0 : Math.max(0, hold.until - now)
 
 /** Lets a request through, which becomes the probe if there is a hold. */

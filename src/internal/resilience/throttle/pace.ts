@@ -18,7 +18,7 @@ export const makePace = ({ interval, limit }: { readonly limit: number; readonly
 
   return {
     distance,
-    wait: (now: number): number => Math.max(0, next() - now),
+    waitTime: (now: number): number => Math.max(0, next() - now),
     /**
      * Counts a request that is sent now. If it is late because its timer was, this doesn't delay the next request. That is why an interval
      * can have one request more than `limit`.

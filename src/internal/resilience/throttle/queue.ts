@@ -126,7 +126,7 @@ export class Queue {
       // Its turn can move to now if it was counted last, and no started request waits.
       const canMoveTurn = this.lastPermitted === request && this.startedRequests.size === 0
       const mayUseTurn = request.hasUnusedTurn && (isImmediate || canMoveTurn)
-      const canUseTurn = mayUseTurn && Hold.wait(this.hold, request, now) === 0
+      const canUseTurn = mayUseTurn && Hold.waitTime(this.hold, request, now) === 0
       request.hasUnusedTurn = false
       if (!canUseTurn) return this.awaitTurn(request, this.startedRequests)
       if (!isImmediate) this.settings.pace.moveLast(now)
@@ -199,8 +199,8 @@ export class Queue {
   /** Decides whether a request may go if `ahead` others go before it. */
   private decide({ deadline, request }: Waiter, now: number, ahead = 0): Decision {
     const { hold, settings: { onTooManyRequests, pace } } = this
-    const held = Hold.wait(hold, request, now)
-    const paced = pace.wait(now)
+    const held = Hold.waitTime(hold, request, now)
+    const paced = pace.waitTime(now)
     const behind = ahead * pace.distance
     const millis = behind + Math.max(held, paced)
     if (millis <= 0) return { _tag: "Now" }
