@@ -89,7 +89,7 @@ const messages: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } 
   TransportError: (error) => {
     const { code, operation, reason } = error
     const ownReason = operation === "token" && reason === "Timeout" ? "TokenTimeout" : reason
-    const [what, advice] = transportTexts[isBroken(code, reason) ? "Broken" : ownReason]
+    const [what, advice] = transportTexts[isBroken(error) ? "Broken" : ownReason]
     return `${callOf(error)} ${what}${inParentheses(code)}. ${adviceOf(code) ?? advice}`
   },
   UnexpectedResponse: (error) => {

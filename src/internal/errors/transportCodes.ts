@@ -82,7 +82,7 @@ export const decompressionCode = /^(Z_DATA_ERROR|ERR__ERROR_\w+|ZSTD_error_\w+|(
  * Whether the response was not valid HTTP, its headers were too large, or its body can't be decompressed. undici reports many invalid heads
  * as a wrong content length. After a valid head, this code means that the body was cut off.
  */
-export const isBroken = (code = "", reason: TransportError["reason"]): boolean =>
+export const isBroken = ({ code = "", reason }: TransportError): boolean =>
   /^HPE_(?!INVALID_EOF)|^ERR_HTTP2_ERROR$|HEADERS_OVERFLOW/.test(code) || decompressionCode.test(code) ||
   (reason === "Connection" && code.includes("RES_CONTENT_LENGTH"))
 
