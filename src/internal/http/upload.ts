@@ -26,7 +26,8 @@ export const fromString = (text: string, contentType = "text/plain;charset=UTF-8
   contentType
 })
 
-export const inMemory = (content: unknown): Upload | undefined => {
+/** Returns undefined if the content has to be read first. */
+export const fromMemory = (content: unknown): Upload | undefined => {
   if (classOf(content) === "URLSearchParams") {
     return fromString(String(content), "application/x-www-form-urlencoded;charset=UTF-8")
   }
@@ -47,7 +48,7 @@ export const isForm = (content: unknown): content is FormEntries =>
   classOf(content) === "FormData" && hasMethod(content, Symbol.iterator)
 
 /** Copies a body in memory. A Blob can't change, and a form or a stream is returned as it is. */
-export const copyOf = (content: unknown): unknown => {
+export const copyOfBody = (content: unknown): unknown => {
   if (typeof content === "string") return content
   return classOf(content) === "URLSearchParams"
     ? new URLSearchParams(String(content))
@@ -100,7 +101,7 @@ const readIntoMemory = (content: unknown): Effect.Effect<Upload, unknown> | unde
 }
 
 /** Returns a body that every client can send. If it has to be read into memory, `wrap` maps the error, and can add a timeout. */
-export const sendable = <E>(
+export const toSendable = <E>(
   body: HttpBody.HttpBody,
   wrap: (reading: Effect.Effect<Upload, unknown>) => Effect.Effect<Upload, E>
 ): Effect.Effect<Sendable, E> => {
@@ -108,7 +109,7 @@ export const sendable = <E>(
   const content = body._tag === "FormData" ? body.formData : body.body
   const toRaw = ({ bytes, contentType: usual }: Upload) =>
     HttpBody.raw(bytes, { contentType: body.contentType ?? usual })
-  const upload = inMemory(content)
+  const upload = fromMemory(content)
   if (upload !== undefined) return Effect.succeed(toRaw(upload))
   const reading = readIntoMemory(content)
   if (reading !== undefined) return Effect.map(wrap(reading), toRaw)

@@ -56,7 +56,7 @@ const bodyOf = (content: unknown, contentType: string | undefined, thrown: Array
   if (Upload.isBlob(content) || Upload.isForm(content)) return HttpBody.raw(content, { contentType })
   const chunks = chunksOf(content)
   if (chunks !== undefined) return HttpBody.raw(recordingErrors(chunks, thrown), { contentType })
-  const { bytes, contentType: usual } = Upload.inMemory(content) ?? Upload.fromString(String(content))
+  const { bytes, contentType: usual } = Upload.fromMemory(content) ?? Upload.fromString(String(content))
   return HttpBody.raw(bytes, { contentType: contentType ?? usual })
 }
 
@@ -98,7 +98,7 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
  */
 export const fetchPath = (path: string, init: Init) => {
   const head = headOf(path, init)
-  const content = Upload.copyOf(init.body)
+  const content = Upload.copyOfBody(init.body)
   const thrown: Array<unknown> = []
   return Effect.flatMap(
     NutritionAdvisor,

@@ -7,7 +7,7 @@ import { BadRequest, type TransportError } from "../../NutritionAdvisorError.js"
 import { timedOut } from "../errors/transportErrors.js"
 import type { Request } from "../http/dispatch.js"
 import { connectionHeaders, isAllowedHeader, isConditionOrRange, presentHeaders } from "../http/header.js"
-import { sendable } from "../http/upload.js"
+import { toSendable } from "../http/upload.js"
 import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings/settings.js"
 import type { DataOperation } from "./runner.js"
@@ -96,7 +96,7 @@ export const request = (
   const url = Url.resolveWithin(settings.baseUrl, given.url)
   if (url === undefined) return notSent("request", "the URL is not below the base URL")
   const query = [url.search.slice(1), Url.query(given.urlParams)].filter((part) => part !== "").join("&")
-  return Effect.map(sendable(given.body, readWithin(settings.requestTimeout)), (body) => ({
+  return Effect.map(toSendable(given.body, readWithin(settings.requestTimeout)), (body) => ({
     method: given.method,
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),

@@ -5,7 +5,7 @@ import type * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type * as Undici from "@effect/platform-node/Undici"
 import * as Effect from "effect/Effect"
 import { type BufferedRequest, type Dispatch, withDispatch } from "../http/dispatch.js"
-import { sendable } from "../http/upload.js"
+import { toSendable } from "../http/upload.js"
 import { BufferedHandler } from "./handler.js"
 
 /** Turns off undici's redirect interceptor, which would send the headers to the new location. */
@@ -64,7 +64,7 @@ export const make = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
     Effect.gen(function*() {
       const client = yield* loadPlatformClient(request)
       // undici doesn't recognize the global FormData, and doesn't encode URLSearchParams.
-      const body = yield* sendable(request.body, Effect.mapError(requestError(request)))
+      const body = yield* toSendable(request.body, Effect.mapError(requestError(request)))
       // The headers of the request override those of its body. They are a copy, because interceptors may change them.
       const copied = HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, body), request.headers)
       return yield* client.execute(copied)
