@@ -219,8 +219,7 @@ describe.each([...clients, ...wrapped])("hostile service over $name", (client) =
         const isRight = status < 300
           ? /^(found \{\}|UnexpectedResponse (NotJson|Schema) 2)/.test(ended)
           : ended.endsWith(` ${status}`) && !ended.startsWith("found")
-        // The fetch standard makes a network error of every 407.
-        if (!isRight && !(status === 407 && client.name === "fetch")) untyped.push(`${status} ${ended}`)
+        if (!isRight) untyped.push(`${status} ${ended}`)
       }
       expect(untyped).toEqual([])
     })

@@ -57,8 +57,16 @@ const handshakes: ReadonlyArray<readonly [refusal: string, bytes: Uint8Array, co
 
 const refusal = "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"
 
+/** A proxy that demands credentials, for tunnels and for requests that it forwards. */
 const refusingProxy = Effect.map(
-  Effect.suspend(() => listening(Http.createServer().on("connect", (_, socket) => socket.end(refusal)))),
+  Effect.suspend(() =>
+    listening(
+      Http.createServer((_, response) => response.writeHead(407).end()).on(
+        "connect",
+        (_, socket) => socket.end(refusal)
+      )
+    )
+  ),
   (port) => `http://127.0.0.1:${port}`
 )
 
@@ -83,11 +91,13 @@ const places = [
   }
 ].filter(({ origin }) => Program.pathOf("openssl") !== undefined || origin !== selfSignedOrigin)
 
-testLive("unreachable service: if a proxy rejects the connection, the error says to check the proxy", function*() {
-  const agent = new ProxyAgent(yield* refusingProxy)
-  const failed = yield* error("https://nutrition-advisor.invalid", UndiciClient.layerFromDispatcher(agent))
-  expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", code: "UND_ERR_ABORTED" })
-  expect(failed.message).toMatch(/your proxy/)
+testLive.each<readonly [string, boolean, object]>([
+  ["rejects the connection", true, { _tag: "TransportError", code: "UND_ERR_ABORTED" }],
+  ["rejects the request", false, { _tag: "UnexpectedResponse", status: 407 }]
+])("unreachable service: if a proxy %s, the error mentions the proxy", function*([, proxyTunnel, expected]) {
+  const agent = new ProxyAgent({ uri: yield* refusingProxy, proxyTunnel })
+  const failed = yield* error("http://advisor.localhost", UndiciClient.layerFromDispatcher(agent))
+  expect(failed).toMatchObject({ operation: "token", ...expected, message: expect.stringContaining("proxy") })
 })
 
 testLive.each<

@@ -69,11 +69,24 @@ const codeOf = ({ code, message, name }: ErrorFields) => {
   return message === "bad port" ? badPort : undefined
 }
 
-/** undici's interceptors `retry` and `responseError` replace an error response by an error. Returns that response, without its body. */
-const replacedResponse = ({ code, headers, statusCode: status }: ErrorFields): BufferedResponse | undefined =>
-  /^UND_ERR_(REQ_RETRY|RESPONSE)$/.test(`${code}`) && typeof status === "number" && status >= 400
-    ? { status, headers: { ...headers as BufferedResponse["headers"] }, body: new Uint8Array(0), isWhole: true }
-    : undefined
+const emptyResponse = (status: number, headers = {}): BufferedResponse => ({
+  status,
+  headers,
+  body: new Uint8Array(0),
+  isWhole: true
+})
+
+/**
+ * undici replaces some responses by an error. Returns such a response, without its body. The errors of its interceptors `retry` and
+ * `responseError` contain the status. For a 407, the cause of fetch's error has no message, and ProxyAgent's error ends with "(407)".
+ */
+const replacedResponse = ({ cause, code, headers, message, statusCode: status }: ErrorFields) => {
+  if (/^UND_ERR_(REQ_RETRY|RESPONSE)$/.test(`${code}`) && typeof status === "number" && status >= 400) {
+    return emptyResponse(status, { ...headers as BufferedResponse["headers"] })
+  }
+  const is407 = message === "fetch failed" ? `${cause}` === "Error" : /\(407\)$/.test(`${message}`)
+  return is407 ? emptyResponse(407) : undefined
+}
 
 const sendErrorOf = (cause: unknown, status: number | undefined, operation: Operation): SendError => {
   const code = findInCauses(cause, codeOf)
