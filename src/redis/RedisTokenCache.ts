@@ -82,7 +82,7 @@ const parseUrl = (secret: Redacted.Redacted<string>, field: string): Checked<str
 
 /**
  * A command without a connection fails if the next connection attempt fails. That attempt starts within half a second, so that the code
- * of a refused connection is known before `cacheTimeout` ends. Keep-alive is on because load balancers and NATs drop connections that are
+ * of a refused connection is known before `cacheTimeout` ends. It also fails once no Sentinel could be reached, instead of waiting. Keep-alive is on because load balancers and NATs drop connections that are
  * idle for minutes. READONLY is searched for, because Redis before version 7 wraps the errors of scripts.
  */
 const defaults: RedisOptions = {
@@ -92,6 +92,7 @@ const defaults: RedisOptions = {
   lazyConnect: true,
   maxRetriesPerRequest: 0,
   retryStrategy: (times) => Math.min(times * 50, 500),
+  sentinelRetryStrategy: () => null,
   socketTimeout: 3_000,
   reconnectOnError: ({ message }) => message.includes("READONLY")
 }

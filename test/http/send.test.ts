@@ -78,15 +78,6 @@ describe("HTTP response", () => {
     expect(status).toBe(403)
   })
 
-  test.each(["UND_ERR_REQ_RETRY", "UND_ERR_RESPONSE"])(
-    "the error %s of an interceptor of undici counts as the response that it describes",
-    function*(code) {
-      const headers = { "retry-after": "7" }
-      const error = Object.assign(new Error("secret"), { code, statusCode: 429, headers })
-      expect(yield* send(failing(error))).toMatchObject({ status: 429, headers })
-    }
-  )
-
   test("no timer is left after a response", function*() {
     const added: Array<Timeouts.Timed> = []
     const { add } = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
@@ -115,9 +106,7 @@ const http2Error = "ERR_HTTP2_SESSION_ERROR"
 /** What fetch throws when an AbortSignal.timeout elapses. Its code is a number. */
 const timeoutError = () => new DOMException("secret", "TimeoutError")
 
-const undiciRetry = "UND_ERR_REQ_RETRY"
-
-const handshakeFailure = "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"
+const notResumed = Object.assign(new Error("secret"), { code: "UND_ERR_REQ_RETRY", statusCode: 206 })
 
 const orOtherwise = "has headers that are too large, or can't be decompressed"
 
@@ -133,22 +122,14 @@ describe("HTTP request without a response", () => {
     ["a reset stream", failing(withCode(http2Reset)), { reason: "Aborted", code: http2Reset }],
     ["a canceled stream", failing(withCode("UND_ERR_INFO")), { reason: "Aborted", code: "UND_ERR_INFO" }],
     ["a GOAWAY", failing(withCode(http2Error)), { reason: "Aborted", code: http2Error }],
-    ["a TLS alert", failing(withCode(handshakeFailure)), { reason: "Connection", code: handshakeFailure }],
-    ["a code of 80 characters", failing(withCode("E".repeat(80))), { reason: "Connection", code: "E".repeat(80) }],
+    ["a code of 80 characters", failing(withCode("E/".repeat(40))), { reason: "Connection", code: "E/".repeat(40) }],
     ["a code of 81 characters", failing(withCode("E".repeat(81))), { reason: "Connection" }],
     ["a code that is a URL", failing(withCode("https://user:secret@host")), { reason: "Connection" }],
     ["an AggregateError", failing(new AggregateError([withCode("EPIPE")])), { reason: "Aborted", code: "EPIPE" }],
     ["a cause without a class", failing({ cause: { code: "EAI_AGAIN" } }), { reason: "Connection", code: "EAI_AGAIN" }],
-    ["a blocked port", failing({ cause: new Error("bad port") }), { reason: "Connection", code: "BAD_PORT" }],
-    ["no cause", failing(undefined), { reason: "Connection" }],
     ["a circular cause", failing(circular), { reason: "Connection" }],
-    [
-      "a download that undici could not resume",
-      failing(Object.assign(withCode("x"), { code: undiciRetry, statusCode: 206 })),
-      { reason: "Connection", code: undiciRetry }
-    ],
-    ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }],
-    ["an interruption", HttpClient.make(() => Effect.interrupt), { reason: "Connection" }]
+    ["a download that can't resume", failing(notResumed), { reason: "Connection", code: "UND_ERR_REQ_RETRY" }],
+    ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }]
   ])(
     "it fails with a TransportError that contains nothing of the request or the client's message: %s",
     function*([, client, expected]) {

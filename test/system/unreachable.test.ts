@@ -58,17 +58,10 @@ const handshakes: ReadonlyArray<readonly [refusal: string, bytes: Uint8Array, co
 const refusal = "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"
 
 /** A proxy that demands credentials, for tunnels and for requests that it forwards. */
-const refusingProxy = Effect.map(
-  Effect.suspend(() =>
-    listening(
-      Http.createServer((_, response) => response.writeHead(407).end()).on(
-        "connect",
-        (_, socket) => socket.end(refusal)
-      )
-    )
-  ),
-  (port) => `http://127.0.0.1:${port}`
-)
+const refusingProxy = Effect.suspend(() => {
+  const proxy = Http.createServer((_, response) => response.writeHead(407).end())
+  return listening(proxy.on("connect", (_, socket) => socket.end(refusal)))
+})
 
 const places = [
   {
@@ -95,7 +88,7 @@ testLive.each<readonly [string, boolean, object]>([
   ["rejects the connection", true, { _tag: "TransportError", code: "UND_ERR_ABORTED" }],
   ["rejects the request", false, { _tag: "UnexpectedResponse", status: 407 }]
 ])("unreachable service: if a proxy %s, the error mentions the proxy", function*([, proxyTunnel, expected]) {
-  const agent = new ProxyAgent({ uri: yield* refusingProxy, proxyTunnel })
+  const agent = new ProxyAgent({ uri: `http://127.0.0.1:${yield* refusingProxy}`, proxyTunnel })
   const failed = yield* error("http://advisor.localhost", UndiciClient.layerFromDispatcher(agent))
   expect(failed).toMatchObject({ operation: "token", ...expected, message: expect.stringContaining("proxy") })
 })

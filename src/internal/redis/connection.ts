@@ -16,21 +16,28 @@ export interface Connection {
 }
 
 /**
- * Connects just before the first command. Otherwise, ioredis would connect in that command, and the connection would keep the context of its
- * call until the client is closed. If connecting fails, the command fails, too.
+ * Connects just before a command if ioredis is not connected yet, or has given up because no Sentinel responded. By itself, ioredis would
+ * connect in the first command, and the connection would keep the context of its call until the client is closed. If connecting fails, the
+ * command fails, too.
  */
-const connectingOutsideOfCalls = (redis: Redis): Client => ({
+const connectingOutsideOfCalls = (redis: Redis, isClosed: () => boolean): Client => ({
   call: (command, ...args) => {
-    if (redis.status === "wait") outsideOfCalls(() => redis.connect().catch(constVoid))
+    const isIdle = redis.status === "wait" || redis.status === "end"
+    if (isIdle && !isClosed()) outsideOfCalls(() => redis.connect().catch(constVoid))
     return redis.call(command, ...args)
   }
 })
 
 /** Opens a connection that closes with the scope. It has an error listener, because ioredis prints errors that have none. */
 export const open = (create: () => Redis): Effect.Effect<Connection, never, Scope.Scope> =>
-  Effect.map(
-    Effect.acquireRelease(Effect.sync(create), (client) => Effect.sync(() => client.disconnect())),
-    (redis) => {
+  Effect.suspend(() => {
+    let isClosed = false
+    const close = (redis: Redis) =>
+      Effect.sync(() => {
+        isClosed = true
+        redis.disconnect()
+      })
+    return Effect.map(Effect.acquireRelease(Effect.sync(create), close), (redis) => {
       let lastCode: string | undefined
       redis.on("error", (error: unknown) => {
         // ioredis also emits an error if one of its own commands fails. That error has no code.
@@ -38,23 +45,32 @@ export const open = (create: () => Redis): Effect.Effect<Connection, never, Scop
       }).on("ready", () => {
         lastCode = undefined
       })
-      return { client: connectingOutsideOfCalls(redis), lastCode: () => lastCode }
-    }
-  )
+      return { client: connectingOutsideOfCalls(redis, () => isClosed), lastCode: () => lastCode }
+    })
+  })
 
-/** Before version 7, Redis wraps the error of a command in a script: "ERR Error running script (call to f_…): …: -READONLY You can't …". */
-const errorReply = /^(?:ERR Error running script .*: -)?([A-Z]+) /
+/**
+ * Before version 7, Redis wraps the error of a command in a script: "ERR Error running script (call to f_…): …: -READONLY You can't …". ioredis
+ * wraps that of a Sentinel: "All sentinels are unreachable …. Last error: NOAUTH …".
+ */
+const errorReply = /^(?:ERR Error running script .*: -|All sentinels are unreachable.* Last error: (?!ERR ))?([A-Z]+) /
 
 /** The messages of ioredis 5 and 6 about a reply that isn't of Redis, such as that of a port that requires TLS. */
 const foreignReply = /^(?:Protocol error, got|Unknown RESP type) /
 
 const unexpected = "UnexpectedReply"
 
+/** ioredis drops the codes of the connections to the Sentinels. It has the same message if no Sentinel knows the name of the primary. */
+const withoutSentinel = (message: string) =>
+  message.startsWith("All sentinels are unreachable") ? "SentinelsUnreachable" : undefined
+
 /** Returns the system's error code, or the first word of an error reply of Redis, such as READONLY, OOM or NOAUTH. */
 const codeOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   if (foreignReply.test(error.message)) return unexpected
-  const word = "code" in error ? String(error.code) : errorReply.exec(error.message)?.[1]
+  const word = "code" in error
+    ? String(error.code)
+    : errorReply.exec(error.message)?.[1] ?? withoutSentinel(error.message)
   return word === undefined && "lastNodeError" in error
     ? codeOf(error.lastNodeError)
     : /^\w{1,64}$/.exec(word ?? "")?.[0]

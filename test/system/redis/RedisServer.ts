@@ -1,4 +1,5 @@
 /** Servers of Redis that a test starts on free ports, kills and freezes. */
+import type { Socket } from "node:net"
 import { Effect, Redacted, Scope } from "effect"
 import { Redis } from "ioredis"
 import { describe } from "vitest"
@@ -22,6 +23,13 @@ export const opened = <
     }),
     (client) => Effect.sync(() => client.disconnect())
   )
+
+/** Replies to each command over a connection, as a test says. */
+export const replying = (socket: Socket, replyTo: (command: string | undefined) => string) =>
+  socket.on("data", (commands) => {
+    const names = commands.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)
+    for (const [, name] of names) socket.write(`${replyTo(name)}\r\n`)
+  })
 
 export const make = (settings = "") =>
   Effect.gen(function*() {

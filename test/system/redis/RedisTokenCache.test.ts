@@ -196,6 +196,20 @@ describeWithRedis("RedisTokenCache: failed call", () => {
     expect(error).toMatchObject({ _tag: "SharedTokenCacheError", reason: "Unavailable" })
   })
 
+  testLive("a call fails at once while no Sentinel responds, and a later one connects again", function*() {
+    const { port, url } = yield* RedisServer.make()
+    let isUp = false
+    const sentinel = createServer((socket) => {
+      if (!isUp) socket.destroy()
+      RedisServer.replying(socket, (command) => command === "sentinel" ? `*2\r\n+${host}\r\n+${port}` : "+OK")
+    })
+    const redis = { name: "primary", sentinels: [{ host, port: yield* listening(sentinel) }], updateSentinels: false }
+    const cache = yield* cacheOf(RedisTokenCache.layer({ url, redis }))
+    expect(yield* Effect.flip(cache.read(name))).toMatchObject({ reason: "Unavailable", code: "SentinelsUnreachable" })
+    isUp = true
+    expect(yield* cache.read(name)).toEqual(Option.none())
+  })
+
   testLive("the error contains neither address nor password", function*() {
     const port = yield* freePort
     const url = Redacted.make(`redis://advisor:secret-1@127.0.0.1:${port}`)

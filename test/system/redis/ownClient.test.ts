@@ -45,11 +45,7 @@ const demotedPrimary = Effect.gen(function*() {
   const seen = { connections: 0 }
   const accept = (socket: Socket) => {
     seen.connections += 1
-    socket.on("data", (commands) => {
-      for (const [, command] of commands.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
-        socket.write(command === "eval" ? `${readOnlyReply}\r\n` : "+OK\r\n")
-      }
-    })
+    RedisServer.replying(socket, (command) => command === "eval" ? readOnlyReply : "+OK")
   }
   return { port: yield* listening(createServer(accept)), seen }
 })
