@@ -7,6 +7,7 @@
 import { PassThrough } from "node:stream"
 import { setTimeout } from "node:timers/promises"
 import * as Either from "effect/Either"
+import { constVoid } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import { mcpArguments, usage } from "../internal/ai/mcpArguments.js"
@@ -47,6 +48,8 @@ const serve = async (advisor: Client, options: Options) => {
   }, { transport: new StdioServerTransport(input) })
   const end = () => void advisor.close().finally(() => process.exit())
   process.stdout.once("error", end)
+  // A client may close standard error. Node would end the program when it logs the next failed exchange.
+  process.stderr.on("error", constVoid)
   // As process 1 of a container, Node would ignore signals that have no listener.
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end)
   process.stdin.once("end", async () => {

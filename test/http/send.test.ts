@@ -97,12 +97,6 @@ const failing = (cause: unknown) =>
 
 const withCode = (code: string) => new TypeError("secret", { cause: Object.assign(new Error("secret"), { code }) })
 
-const undiciTimeout = "UND_ERR_HEADERS_TIMEOUT"
-
-/** The codes of a request over HTTP/2 that the service resets, and of a connection that it ends with an error. */
-const http2Reset = "ERR_HTTP2_STREAM_ERROR"
-const http2Error = "ERR_HTTP2_SESSION_ERROR"
-
 /** What fetch throws when an AbortSignal.timeout elapses. Its code is a number. */
 const timeoutError = () => new DOMException("secret", "TimeoutError")
 
@@ -116,12 +110,18 @@ circular.cause = circular
 describe("HTTP request without a response", () => {
   test.each<readonly [string, HttpClient.HttpClient, Pick<TransportError, "reason" | "code">]>([
     ["a timeout of Node", failing(withCode("ETIMEDOUT")), { reason: "Timeout", code: "ETIMEDOUT" }],
-    ["a timeout of undici", failing(withCode(undiciTimeout)), { reason: "Timeout", code: undiciTimeout }],
+    ["an undici timeout", failing(withCode("UND_ERR_BODY_TIMEOUT")), {
+      reason: "Timeout",
+      code: "UND_ERR_BODY_TIMEOUT"
+    }],
     ["a timeout of a custom fetch", failing(timeoutError()), { reason: "Timeout", code: "ETIMEDOUT" }],
     ["a reset connection", failing(withCode("ECONNRESET")), { reason: "Aborted", code: "ECONNRESET" }],
-    ["a reset stream", failing(withCode(http2Reset)), { reason: "Aborted", code: http2Reset }],
+    ["a reset stream", failing(withCode("ERR_HTTP2_STREAM_ERROR")), {
+      reason: "Aborted",
+      code: "ERR_HTTP2_STREAM_ERROR"
+    }],
     ["a canceled stream", failing(withCode("UND_ERR_INFO")), { reason: "Aborted", code: "UND_ERR_INFO" }],
-    ["a GOAWAY", failing(withCode(http2Error)), { reason: "Aborted", code: http2Error }],
+    ["a GOAWAY", failing(withCode("ERR_HTTP2_SESSION_ERROR")), { reason: "Aborted", code: "ERR_HTTP2_SESSION_ERROR" }],
     ["a code of 80 characters", failing(withCode("E/".repeat(40))), { reason: "Connection", code: "E/".repeat(40) }],
     ["a code of 81 characters", failing(withCode("E".repeat(81))), { reason: "Connection" }],
     ["a code that is a URL", failing(withCode("https://user:secret@host")), { reason: "Connection" }],

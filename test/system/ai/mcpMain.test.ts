@@ -31,6 +31,8 @@ const settings = Effect.map(slowService, ({ origin }) => ({
   NUTRITION_ADVISOR_TOKEN_TIMEOUT: "5 minutes"
 }))
 
+const unreachable = { NUTRITION_ADVISOR_BASE_URL: "http://127.0.0.1:1" }
+
 interface Frame {
   readonly id?: unknown
   readonly jsonrpc: string
@@ -99,17 +101,22 @@ describe("MCP program", () => {
     for (const secret of Object.values(secrets)) expect(output.stdout + output.stderr).not.toContain(secret)
   })
 
-  testLive("it exits when standard input ends before any call", function*() {
-    const { child, ended } = yield* started(yield* settings)
-    child.stdin.end()
-    expect(yield* ended).toMatchObject({ code: 0, stderr: "" })
-  })
-
   testLive("it responds to calls sent right before standard input ends", function*() {
     const { child, ended, frames } = yield* started(yield* settings)
     child.stdin.end(`${hello}${callOf(1, "oats")}${callOf(2, "broken")}${callOf(3, "rice")}`)
     expect(yield* ended).toMatchObject({ code: 0, stderr: "" })
     expect(frames().map(({ id }) => id).filter(Number.isInteger).sort()).toEqual(expect.arrayContaining([1, 2, 3]))
+  })
+
+  testLive("it keeps logging failed exchanges after its client has closed standard error", function*() {
+    const env = { ...unreachable, NUTRITION_ADVISOR_LICENSE_KEY: secrets.key }
+    const { child, ended, received } = yield* started(env)
+    child.stderr.destroy()
+    child.stdin.write(`${hello}${callOf(1, "oats")}`)
+    yield* received(2)
+    yield* Effect.sleep("1100 millis")
+    child.stdin.end(callOf(2, "oats"))
+    expect(yield* ended).toHaveProperty("code", 0)
   })
 
   testLive.each(["SIGINT", "SIGTERM"] as const)("it exits with code 0 on %s, even as PID 1", function*(signal) {
@@ -138,11 +145,7 @@ describe("MCP program", () => {
   )
 
   testLive.each<readonly [string, RegExp, Parameters<typeof Program.started>]>([
-    ["a variable is missing", /NUTRITION_ADVISOR_LICENSE_KEY/, [
-      program,
-      [],
-      { NUTRITION_ADVISOR_BASE_URL: "https://service.example" }
-    ]],
+    ["a variable is missing", /NUTRITION_ADVISOR_LICENSE_KEY/, [program, [], unreachable]],
     ["an argument is unknown", /--http/, [program, ["--http"]]]
   ])("it exits with code 1 and one sentence on standard error if %s", function*([_, words, command]) {
     const { code, stderr, stdout } = yield* Program.run(...command)
