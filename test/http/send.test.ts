@@ -97,6 +97,8 @@ const failing = (cause: unknown) =>
 
 const withCode = (code: string) => new TypeError("secret", { cause: Object.assign(new Error("secret"), { code }) })
 
+const coded = (reason: TransportError["reason"], code: string) => [failing(withCode(code)), { reason, code }] as const
+
 /** What fetch throws when an AbortSignal.timeout elapses. Its code is a number. */
 const timeoutError = () => new DOMException("secret", "TimeoutError")
 
@@ -109,20 +111,14 @@ circular.cause = circular
 
 describe("HTTP request without a response", () => {
   test.each<readonly [string, HttpClient.HttpClient, Pick<TransportError, "reason" | "code">]>([
-    ["a timeout of Node", failing(withCode("ETIMEDOUT")), { reason: "Timeout", code: "ETIMEDOUT" }],
-    ["an undici timeout", failing(withCode("UND_ERR_BODY_TIMEOUT")), {
-      reason: "Timeout",
-      code: "UND_ERR_BODY_TIMEOUT"
-    }],
+    ["a timeout of Node", ...coded("Timeout", "ETIMEDOUT")],
+    ["a timeout of undici", ...coded("Timeout", "UND_ERR_HEADERS_TIMEOUT")],
     ["a timeout of a custom fetch", failing(timeoutError()), { reason: "Timeout", code: "ETIMEDOUT" }],
-    ["a reset connection", failing(withCode("ECONNRESET")), { reason: "Aborted", code: "ECONNRESET" }],
-    ["a reset stream", failing(withCode("ERR_HTTP2_STREAM_ERROR")), {
-      reason: "Aborted",
-      code: "ERR_HTTP2_STREAM_ERROR"
-    }],
-    ["a canceled stream", failing(withCode("UND_ERR_INFO")), { reason: "Aborted", code: "UND_ERR_INFO" }],
-    ["a GOAWAY", failing(withCode("ERR_HTTP2_SESSION_ERROR")), { reason: "Aborted", code: "ERR_HTTP2_SESSION_ERROR" }],
-    ["a code of 80 characters", failing(withCode("E/".repeat(40))), { reason: "Connection", code: "E/".repeat(40) }],
+    ["a reset connection", ...coded("Aborted", "ECONNRESET")],
+    ["a reset stream", ...coded("Aborted", "ERR_HTTP2_STREAM_ERROR")],
+    ["a canceled stream", ...coded("Aborted", "UND_ERR_INFO")],
+    ["a GOAWAY", ...coded("Aborted", "ERR_HTTP2_SESSION_ERROR")],
+    ["a code of 80 characters", ...coded("Connection", "E/".repeat(40))],
     ["a code of 81 characters", failing(withCode("E".repeat(81))), { reason: "Connection" }],
     ["a code that is a URL", failing(withCode("https://user:secret@host")), { reason: "Connection" }],
     ["an AggregateError", failing(new AggregateError([withCode("EPIPE")])), { reason: "Aborted", code: "EPIPE" }],
