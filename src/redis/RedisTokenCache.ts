@@ -84,11 +84,13 @@ const parseUrl = (secret: Redacted.Redacted<string>, field: string): Checked<str
  * A command without a connection fails if the next connection attempt fails, or if no Sentinel responds. That attempt starts within half a
  * second, so that the code of a refused connection is known before `cacheTimeout` ends. Keep-alive is on because load balancers and NATs
  * drop connections that are idle for minutes. READONLY is searched for, because Redis before version 7 wraps the errors of scripts. The
- * family is set because ioredis 5.4 looks up only IPv4 addresses by default.
+ * family is set because ioredis 5.4 looks up only IPv4 addresses by default. Over Sentinel, ioredis would use the primary without TLS, even
+ * with rediss:// or `tls`.
  */
 const defaults: RedisOptions = {
   connectTimeout: 2_000,
   disconnectTimeout: 100,
+  enableTLSForSentinelMode: true,
   family: 0,
   keepAlive: 60_000,
   lazyConnect: true,

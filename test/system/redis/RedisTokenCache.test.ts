@@ -116,7 +116,7 @@ describeWithRedis("RedisTokenCache", () => {
     const { layer }: typeof RedisTokenCache = yield* Effect.promise(() => import(/* @vite-ignore */ path))
     const cache = yield* cacheOf(layer({ url: server.url }))
     expect([yield* written(cache), yield* cache.read(name)]).toEqual([true, Option.some("one")])
-    expect(connect.mock.contexts).toMatchObject([{ options: { family: 0 } }])
+    expect(connect.mock.contexts).toMatchObject([{ options: { enableTLSForSentinelMode: true, family: 0 } }])
   })
 
   testLive("an oversized entry is not read completely", function*() {
