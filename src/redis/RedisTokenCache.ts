@@ -80,24 +80,23 @@ const parseUrl = (secret: Redacted.Redacted<string>, field: string): Checked<str
     return url.href
   })
 
-/**
- * A command without a connection fails if the next connection attempt fails, or if no Sentinel responds. That attempt starts within half a
- * second, so that the code of a refused connection is known before `cacheTimeout` ends. Keep-alive is on because load balancers and NATs
- * drop connections that are idle for minutes. READONLY is searched for, because Redis before version 7 wraps the errors of scripts. The
- * family is set because ioredis 5.4 looks up only IPv4 addresses by default. Over Sentinel, ioredis would use the primary without TLS, even
- * with rediss:// or `tls`.
- */
 const defaults: RedisOptions = {
   connectTimeout: 2_000,
   disconnectTimeout: 100,
+  // Over Sentinel, ioredis would connect to the primary without TLS, even with rediss:// or `tls`.
   enableTLSForSentinelMode: true,
+  // By default, ioredis 5.4 looks up only IPv4 addresses.
   family: 0,
+  // Load balancers and NATs drop connections that are idle for minutes.
   keepAlive: 60_000,
   lazyConnect: true,
+  // A command without a connection fails if the next connection attempt fails, or if no Sentinel responds.
   maxRetriesPerRequest: 0,
-  retryStrategy: (times) => Math.min(times * 50, 500),
   sentinelRetryStrategy: () => null,
+  // The next attempt starts within half a second, so that its code is known before `cacheTimeout` ends.
+  retryStrategy: (times) => Math.min(times * 50, 500),
   socketTimeout: 3_000,
+  // Before version 7, Redis wraps the errors of scripts.
   reconnectOnError: ({ message }) => message.includes("READONLY")
 }
 
