@@ -18,7 +18,6 @@ import type * as Scope from "effect/Scope"
 import * as Environment from "./internal/options/environment.js"
 import * as Client from "./internal/request/client.js"
 import { withCopiedOptions } from "./internal/request/searchOptions.js"
-import * as Background from "./internal/runtime/background.js"
 import * as Composition from "./internal/settings/composition.js"
 import * as Settings from "./internal/settings/settings.js"
 import * as Sharing from "./internal/settings/sharing.js"
@@ -121,7 +120,7 @@ export const layerWithoutTokens = (
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
   Layer.fresh(Layer.scopedContext(Effect.gen(function*() {
     const settings = yield* Composition.parseData(options)
-    return yield* Client.fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
+    return yield* Client.fromTokens(settings, yield* TokenProvider.TokenProvider)
   })))
 
 /**

@@ -11,7 +11,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as AccessToken from "./AccessToken.js"
-import * as Background from "./internal/runtime/background.js"
 import * as Composition from "./internal/settings/composition.js"
 import { withTimeoutRepeatingIfSuspended } from "./internal/token/exchangeTimeout.js"
 import * as Provider from "./internal/token/provider.js"
@@ -130,7 +129,6 @@ export const make = (
       store,
       // A custom store may hang, so each read needs a timeout.
       current: withFlightTimeout(store.current),
-      run: yield* Background.make,
       withFlightTimeout
     })
   })

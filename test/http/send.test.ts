@@ -6,7 +6,6 @@ import { TransportError } from "effect-nutrition-advisor/NutritionAdvisorError"
 import { type BufferedRequest, type Dispatch, type Request, withDispatch } from "../../src/internal/http/dispatch.js"
 import * as Send from "../../src/internal/http/send.js"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
-import * as Background from "../../src/internal/runtime/background.js"
 import { test } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
 
@@ -34,7 +33,7 @@ const respondingWithoutSource = (respond: () => Response) =>
 
 const send = (client: HttpClient.HttpClient) =>
   Effect.flatMap(
-    Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run)),
+    Timeouts.make(30_000),
     (timeouts) => Send.interruptible(Send.make(client, limits, timeouts), "search")(request)
   )
 
@@ -80,7 +79,7 @@ describe("HTTP response", () => {
 
   test("no timer is left after a response", function*() {
     const added: Array<Timeouts.Timed> = []
-    const { add } = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
+    const { add } = yield* Timeouts.make(30_000)
     const timeouts: Timeouts.Timeouts = {
       add: (timed) => {
         added.push(timed)

@@ -3,11 +3,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import { vi } from "vitest"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
-import * as Background from "../../src/internal/runtime/background.js"
 import { test, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
 
-const make = Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
+const make = Timeouts.make(30_000)
 
 class Noted extends Timeouts.Timed {
   constructor(private readonly name: number, private readonly seen: Array<number>) {
@@ -52,7 +51,7 @@ describe("timeouts", () => {
   })
 
   testLive("a timeout doesn't keep the AsyncLocalStorage context of the first request", function*() {
-    const timeouts = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(1, run))
+    const timeouts = yield* Timeouts.make(1)
     const storage = new AsyncLocalStorage<string>()
     const context = yield* Effect.async<string | undefined>((resume) => {
       class Reading extends Timeouts.Timed {
@@ -75,6 +74,15 @@ describe("timeouts", () => {
     timeouts.add(new Noted(3, seen))
     yield* Time.pass("30 seconds")
     expect([seen, yield* Time.timers]).toEqual([[1, 2, 3], 0])
+  })
+
+  testLive("closing the scope expires pending requests at once, and leaves no timer", function*() {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+    yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
+    const seen: Array<number> = []
+    yield* Effect.scoped(Effect.map(make, ({ add }) => add(new Noted(1, seen))))
+    yield* Effect.promise(() => vi.advanceTimersByTimeAsync(1))
+    expect([seen, vi.getTimerCount()]).toEqual([[-1], 0])
   })
 
   testLive("timeouts fire on time in a test with fake timers and a real monotonic clock", function*() {

@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { outsideOfCalls } from "../runtime/asyncContext.js"
-import type { RunInBackground } from "../runtime/background.js"
 import { monotonicMillis } from "../runtime/clock.js"
 import { onClose } from "../runtime/onClose.js"
 
@@ -35,12 +37,14 @@ export interface Timeouts {
   readonly add: (timed: Timed) => void
 }
 
-export const make = (millis: number, run: RunInBackground): Effect.Effect<Timeouts, never, Scope.Scope> =>
+export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
+    const runtime = yield* Effect.runtime<never>()
     const anchor: Timed = new Anchor()
-    let isWatched = false
     let isClosed = false
+    /** The fiber that sleeps. Undefined if there is no entry. */
+    let watcher: Fiber.RuntimeFiber<void> | undefined
 
     const now = () => monotonicMillis(clock)
 
@@ -59,11 +63,12 @@ export const make = (millis: number, run: RunInBackground): Effect.Effect<Timeou
         yield* Effect.sleep(Math.ceil(dueAt - now()))
         expireUntil(Math.max(dueAt, now()), "Timeout")
       }
-      isWatched = false
+      watcher = undefined
     })
 
     yield* onClose(Effect.sync(() => {
       isClosed = true
+      watcher?.unsafeInterruptAsFork(FiberId.none)
       expireUntil(Number.MAX_VALUE, "Closed")
     }))
 
@@ -74,9 +79,7 @@ export const make = (millis: number, run: RunInBackground): Effect.Effect<Timeou
         timed.before = anchor.before
         timed.after = anchor
         timed.before.after = anchor.before = timed
-        if (isWatched) return
-        isWatched = true
-        outsideOfCalls(() => run(watching))
+        watcher ??= outsideOfCalls(() => Runtime.runFork(runtime, Effect.interruptible(watching)))
       }
     }
   })

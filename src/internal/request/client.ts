@@ -10,8 +10,6 @@ import type * as TokenIssuer from "../../TokenIssuer.js"
 import * as TokenProvider from "../../TokenProvider.js"
 import * as TokenStore from "../../TokenStore.js"
 import { addSecretHeaders } from "../http/secretHeaders.js"
-import type { RunInBackground } from "../runtime/background.js"
-import * as Background from "../runtime/background.js"
 import type * as Settings from "../settings/settings.js"
 import type * as Sharing from "../settings/sharing.js"
 import * as SharedIssuer from "../shared/issuer.js"
@@ -24,12 +22,11 @@ import * as Service from "./service.js"
 /** Creates the client over a TokenProvider. Until the scope is closed, Effect's loggers redact headers that carry secrets. */
 export const fromTokens = (
   settings: Settings.DataSettings,
-  tokens: TokenProvider.Service,
-  run: RunInBackground
+  tokens: TokenProvider.Service
 ): Effect.Effect<Context.Context<NutritionAdvisor>, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
     yield* Effect.locallyScopedWith(Headers.currentRedactedNames, addSecretHeaders(settings.serviceIdHeader))
-    return Context.make(NutritionAdvisor, yield* Service.make(settings, tokens, run))
+    return Context.make(NutritionAdvisor, yield* Service.make(settings, tokens))
   })
 
 /** What the layers of a client provide. */
@@ -38,15 +35,14 @@ export type ClientServices = Context.Context<NutritionAdvisor | TokenProvider.To
 /** Creates a client whose store is in memory. Reads of that store need no timeout, which would cost two fibers each. */
 const fromIssuer = (
   settings: Settings.ClientSettings,
-  run: RunInBackground,
   issuer: TokenIssuer.Service,
   withFlightTimeout: WithTimeout
 ) =>
   Effect.gen(function*() {
     const store = yield* TokenStore.make
     const { refresh: policy } = settings
-    const tokens = yield* Provider.make({ policy, issuer, store, current: store.current, run, withFlightTimeout })
-    return Context.add(yield* fromTokens(settings, tokens, run), TokenProvider.TokenProvider, tokens)
+    const tokens = yield* Provider.make({ policy, issuer, store, current: store.current, withFlightTimeout })
+    return Context.add(yield* fromTokens(settings, tokens), TokenProvider.TokenProvider, tokens)
   })
 
 /**
@@ -57,10 +53,9 @@ export const fromSettings = (
   settings: Settings.ClientSettings
 ): Effect.Effect<ClientServices, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
-    const run = yield* Background.make
     yield* warnAboutSecondLayer(settings)
     const issuer = yield* Issuer.make(settings)
-    return yield* fromIssuer(settings, run, issuer, withTimeoutRepeatingIfSuspended(settings.tokenTimeout))
+    return yield* fromIssuer(settings, issuer, withTimeoutRepeatingIfSuspended(settings.tokenTimeout))
   })
 
 /** Builds what `NutritionAdvisor.layerShared` provides. A flight needs no timeout, because each step of its issuer has one. */
@@ -68,7 +63,6 @@ export const fromSharedSettings = (
   settings: Sharing.SharedClientSettings
 ): Effect.Effect<ClientServices, never, HttpClient.HttpClient | SharedTokenCache | Scope.Scope> =>
   Effect.gen(function*() {
-    const run = yield* Background.make
     const issuer = yield* SharedIssuer.make(yield* Issuer.make(settings), settings)
-    return yield* fromIssuer(settings, run, issuer, identity)
+    return yield* fromIssuer(settings, issuer, identity)
   })

@@ -10,7 +10,6 @@ import { toPlatform } from "../http/platform/wholeResponse.js"
 import * as Send from "../http/send.js"
 import * as ServiceResponse from "../http/serviceResponse.js"
 import * as Timeouts from "../http/timeouts.js"
-import type { RunInBackground } from "../runtime/background.js"
 import type { DataSettings } from "../settings/settings.js"
 import { serverAttributes } from "../telemetry/span.js"
 import * as Authorized from "./authorized.js"
@@ -24,11 +23,10 @@ const searchAttributes = { "http.request.method": "GET", "url.template": Build.s
 
 export const make = (
   settings: DataSettings,
-  tokens: TokenProvider.Service,
-  run: RunInBackground
+  tokens: TokenProvider.Service
 ): Effect.Effect<Service, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
-    const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
+    const timeouts = yield* Timeouts.make(settings.requestTimeout)
     const { maxResponseBytes: maxBytes, observeHeaders } = settings
     const send = Send.make(yield* HttpClient.HttpClient, { maxBytes, observeHeaders }, timeouts)
     const authorized = Authorized.make(settings, tokens, send)

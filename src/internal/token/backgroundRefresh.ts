@@ -15,7 +15,6 @@ interface Options {
   /** Reads the token from the store. */
   readonly current: Effect.Effect<Option.Option<Token>>
   readonly refresh: (token: Token) => Effect.Effect<void>
-  readonly run: RunInBackground
 }
 
 /** The background refresh ignores tokens with a shorter lifetime, in milliseconds: only calls refresh them. */
@@ -36,9 +35,12 @@ interface Check {
  * Returns a function that tells the background refresh which token a caller gets. The first token starts the checks, at the times of the
  * Schedule in `delays`. A check reads the store, and refreshes the token if it is no longer fresh. Closing the scope ends the checks.
  */
-export const make = (options: Options): Effect.Effect<(token: Token) => void, never, Scope.Scope> =>
+export const make = (
+  options: Options,
+  run: RunInBackground
+): Effect.Effect<(token: Token) => void, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { current, policy, refresh, run } = options
+    const { current, policy, refresh } = options
     const clock = yield* Effect.clock
     const wakeAfter = yield* WakeUps.make
     let isStarted = false

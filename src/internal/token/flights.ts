@@ -28,7 +28,6 @@ interface Flight extends Replace.Exchange {
 export interface Options extends Replace.Options {
   /** Limits the time of an exchange. */
   readonly withFlightTimeout: WithTimeout
-  readonly run: RunInBackground
 }
 
 /** How long callers wait until the rejected token is back in the store, in milliseconds. */
@@ -57,9 +56,9 @@ const servedAfterFailure = (
 }
 
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
-export const make = (options: Options) =>
+export const make = (options: Options, run: RunInBackground) =>
   Effect.gen(function*() {
-    const { policy, run, withFlightTimeout } = options
+    const { policy, withFlightTimeout } = options
     const clock = yield* Effect.clock
     let state: State.State<Flight> = State.initial
 

@@ -6,6 +6,7 @@ import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { Service } from "../../TokenProvider.js"
+import * as Background from "../runtime/background.js"
 import * as BackgroundRefresh from "./backgroundRefresh.js"
 import * as Flights from "./flights.js"
 import * as Metrics from "./metrics.js"
@@ -22,10 +23,11 @@ interface Options extends Flights.Options {
 /** Creates the TokenProvider. Flights and the background refresh stop when the scope is closed. */
 export const make = (options: Options): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { current, policy, run } = options
+    const { current, policy } = options
     Metrics.createSeries()
-    const flights = yield* Flights.make(options)
     const clock = yield* Effect.clock
+    const run = yield* Background.make
+    const flights = yield* Flights.make(options, run)
 
     /** Returns epoch milliseconds on the clock of the layer, because the clock of a caller may be another one, such as a TestClock. */
     const now = () => clock.unsafeCurrentTimeMillis()
@@ -36,7 +38,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
     const refresh = (token: Token) => flights.start({ reason: "refresh", replacing: Option.some(token) })
 
     const reportUse = policy.background
-      ? yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh, run })
+      ? yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh }, run)
       : constVoid
 
     /** Returns a token to a caller. */

@@ -1,11 +1,10 @@
 /** In Effect 4, a reference has to be in the context that the layer provides. */
 export const fromTokens = (
   settings: Settings.DataSettings,
-  tokens: TokenProvider.Service,
-  run: RunInBackground
+  tokens: TokenProvider.Service
 ): Effect.Effect<Context.Context<NutritionAdvisor>, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
-    const service = yield* Service.make(settings, tokens, run)
+    const service = yield* Service.make(settings, tokens)
     const names = yield* Headers.CurrentRedactedNames
     return Context.make(NutritionAdvisor, service).pipe(
       Context.add(Headers.CurrentRedactedNames, addSecretHeaders(settings.serviceIdHeader)(names))
