@@ -99,14 +99,6 @@ it("simulator faults: their names are listed by operation", () => {
   expect(names.sort()).toEqual(rows.map(({ fault, operation }) => `${fault} of ${operation}`).sort())
 })
 
-test("simulator faults: a provoked fault follows the responses planned before it", function*(simulator) {
-  yield* simulator.respondNext("search", { status: 429 })
-  yield* simulator.provoke("search", "server-error", 1)
-  const errors = yield* Effect.replicateEffect(Effect.flip(search), 2)
-  expect(errors.map(({ _tag }) => _tag)).toEqual(["TooManyRequests", "ServerError"])
-  expect((yield* search).results).not.toEqual([])
-})
-
 test(
   "simulator faults: an exchange that the simulator rejects stays rejected, even with a fault in the token response",
   function*(simulator) {

@@ -72,13 +72,14 @@ test("simulator controls: token-lifetime sets the lifetime of new tokens", funct
   expect(JSON.parse(text).expires_in).toBe(30.5)
 })
 
-test("simulator controls: latency delays the calls of one operation", function*() {
+test("simulator controls: latency delays the calls of one operation, and planned responses, too", function*(simulator) {
+  yield* simulator.respondNext("token", { status: 503 })
   yield* send("POST", "/simulator/latency/token?millis=200")
   const waiting = yield* Effect.fork(exchange)
   yield* Time.pass("199 millis")
   expect(yield* Fiber.poll(waiting)).toEqual(Option.none())
   yield* Time.pass("1 millis")
-  expect(yield* Fiber.join(waiting)).toBe(200)
+  expect(yield* Fiber.join(waiting)).toBe(503)
   expect(yield* statusOf("POST", "/v2/plan")).toBe(401)
 })
 
@@ -94,13 +95,6 @@ test.each([
 ])("simulator controls: %s gets 400 with a message", function*(path) {
   const { status, text } = yield* send("POST", path)
   expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(/^(seconds|millis) must be a /)])
-})
-
-test("simulator controls: a provoked fault lasts until `recover` is called", function*() {
-  yield* send("POST", "/simulator/provoke/token/server-error")
-  const before = yield* Effect.replicateEffect(exchange, 2)
-  yield* send("POST", "/simulator/recover")
-  expect([...before, yield* exchange]).toEqual([500, 500, 200])
 })
 
 test("simulator controls: `provoke` with `times` affects only that many calls", function*() {
