@@ -202,12 +202,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow })
   })
 
-  live("simulator: a revoked token gets 403, and a later one 200", function*({ revoke }) {
-    const tokens = yield* Effect.all([exchange, exchange])
-    yield* revoke
-    expect(yield* Effect.forEach([...tokens, yield* exchange], searchWith)).toEqual([403, 403, 200])
-  })
-
   live("simulator: a search requires the customer identifier of its token", function*({ setCustomerId }) {
     const before = yield* exchange
     yield* setCustomerId("c-2")
@@ -483,16 +477,6 @@ test("simulator: a token is accepted until the millisecond of its expiry", funct
   yield* Time.pass("1 millis")
   expect(yield* searchWith(token)).toBe(403)
 }, inMemory({ tokenLifetime: 60 }))
-
-test("simulator latency: it delays planned responses, too", function*({ respondNext, setLatency }) {
-  yield* setLatency("token", "2 seconds")
-  yield* respondNext("token", { status: 503 })
-  const response = yield* Effect.fork(statusOf("POST", `${licenceRoute}/${key}`))
-  yield* Time.pass("1999 millis")
-  expect(yield* Fiber.poll(response)).toEqual(Option.none())
-  yield* Time.pass("1 millis")
-  expect(yield* Fiber.join(response)).toBe(503)
-})
 
 test("simulator latency: a token is checked at the time of the response", function*({ revoke, setLatency }) {
   const token = yield* exchange
