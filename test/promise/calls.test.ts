@@ -160,25 +160,14 @@ it("timeout: a slower fetch rejects with TransportError \"Timeout\"", async () =
   await expect(world.advisor.fetch(searchPath, { timeout: 20 })).rejects.toEqual(timedOut("request"))
 })
 
-it.each([NaN, "5 parsecs"])(
-  "timeout: a call whose timeout is %s is not sent and rejects with BadRequest",
-  async (given) => {
-    await using world = simulatedClient()
-    const timeout = given as number
-    const badRequest = { _tag: "BadRequest", detail: "the timeout is not a duration" }
-    await expect(world.advisor.search("oats", { timeout })).rejects.toMatchObject(badRequest)
-    await expect(world.advisor.fetch(searchPath, { timeout })).rejects.toMatchObject(badRequest)
-    expect(await world.run(({ requests }) => requests)).toEqual([])
-  }
-)
-
-it.each<readonly [string, unknown]>([
-  ["an AbortController", new AbortController()],
-  ["false", false]
-])("signal: a call whose signal is %s is not sent and rejects with BadRequest", async (_, signal) => {
+it.each<readonly [option: string, what: string, options: object, detail: string]>([
+  ["timeout", "NaN", { timeout: NaN }, "the timeout is not a duration"],
+  ["timeout", "in parsecs", { timeout: "5 parsecs" }, "the timeout is not a duration"],
+  ["signal", "an AbortController", { signal: new AbortController() }, "the signal is not an AbortSignal"],
+  ["signal", "false", { signal: false }, "the signal is not an AbortSignal"]
+])("%s: a call for which it is %s is not sent and rejects with BadRequest", async (_, _what, options, detail) => {
   await using world = simulatedClient()
-  const options = { signal: signal as AbortSignal }
-  const badRequest = { _tag: "BadRequest", detail: "the signal is not an AbortSignal" }
+  const badRequest = { _tag: "BadRequest", detail }
   await expect(world.advisor.search("oats", options)).rejects.toMatchObject(badRequest)
   await expect(world.advisor.fetch(searchPath, options)).rejects.toMatchObject(badRequest)
   expect(await world.run(({ requests }) => requests)).toEqual([])

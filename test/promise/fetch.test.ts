@@ -40,18 +40,15 @@ testLive("fetch: the method, path, query and headers are sent", function*() {
   ])
 })
 
-testLive("fetch: a web Request can be passed as the options", function*() {
-  const [fetch, seen] = yield* overPort()
-  const headers = { "content-type": "text/csv", "x-a": "1" }
-  const request = new Request("http://gateway.example/diary", { method: "PUT", headers, body: "a,b" })
-  yield* Effect.promise(() => fetch("/v2/diary", request))
-  expect(seen).toMatchObject([{ method: "PUT", path: "/v2/diary", headers, body: "a,b" }])
-})
+const csv = { method: "PUT", headers: { "content-type": "text/csv", "x-a": "1" }, body: "a,b" }
 
-testLive("fetch: a web Request without a body can be passed as the options", function*() {
+testLive.each<readonly [what: string, RequestInit, sent: object]>([
+  ["with a body", csv, csv],
+  ["without a body", {}, { method: "GET" }]
+])("fetch: a web Request %s can be passed as the options", function*([, init, sent]) {
   const [fetch, seen] = yield* overPort()
-  yield* Effect.promise(() => fetch("/v2/diary", new Request("http://gateway.example/diary")))
-  expect(seen).toMatchObject([{ method: "GET", path: "/v2/diary" }])
+  yield* Effect.promise(() => fetch("/v2/diary", new Request("http://gateway.example/diary", init)))
+  expect(seen).toMatchObject([{ path: "/v2/diary", ...sent }])
 })
 
 testLive("fetch: a path that is neither a string nor a URL is rejected before anything is sent", function*() {

@@ -153,17 +153,6 @@ it("logger: its methods are called with the logger as `this`", async () => {
   expect(warn.mock.contexts[0]).toBe(logger)
 })
 
-it("logger: if a layer logs an error, its cause is a field", async () => {
-  const { calls, logger } = recording()
-  const httpClient = Layer.tap(
-    Simulator.layerHttpClient(),
-    () => Effect.logError("no connection", Cause.fail(new Error("refused")))
-  )
-  await using world = simulatedClient({ logger, httpClient })
-  await world.advisor.search("oats")
-  expect(calls).toContainEqual(["error", "no connection", { cause: expect.stringContaining("refused") }])
-})
-
 it("logger: if a layer logs the headers of a request, the token and the customer identifier are hidden", async () => {
   const { calls, logger } = recording()
   const logsHeaders = HttpClient.tapRequest(({ headers }: HttpClientRequest.HttpClientRequest) =>
@@ -181,17 +170,27 @@ it("logger: if a layer logs the headers of a request, the token and the customer
   expect(shown).not.toMatch(/Bearer|customer-7/)
 })
 
-it("logger: a bigint or an Error in an annotation becomes text", async () => {
+const annotations = { size: 3n, error: new Error("refused"), id: 7, tags: ["a"], none: null }
+
+const texts = { size: "3", error: "Error: refused", id: 7, tags: ["a"], none: null }
+
+const withCause = Effect.logError("no connection", Cause.fail(new Error("refused")))
+
+it.each<readonly [what: string, logs: Effect.Effect<void>, call: ReadonlyArray<unknown>]>([
+  ["the cause of an error is a field", withCause, ["error", "no connection", {
+    cause: expect.stringContaining("refused")
+  }]],
+  [
+    "a bigint or an Error in an annotation becomes text",
+    Effect.annotateLogs(Effect.logInfo("started"), annotations),
+    ["info", "started", texts]
+  ]
+])("logger: if a layer logs, %s", async (_, logs, call) => {
   const { calls, logger } = recording()
-  const annotations = { size: 3n, error: new Error("refused"), id: 7, tags: ["a"], none: null }
-  const httpClient = Layer.tap(
-    Simulator.layerHttpClient(),
-    () => Effect.annotateLogs(Effect.logInfo("started"), annotations)
-  )
+  const httpClient = Layer.tap(Simulator.layerHttpClient(), () => logs)
   await using world = simulatedClient({ logger, httpClient })
   await world.advisor.search("oats")
-  const fields = { size: "3", error: "Error: refused", id: 7, tags: ["a"], none: null }
-  expect(calls).toContainEqual(["info", "started", fields])
+  expect(calls).toContainEqual(call)
 })
 
 it.each([
