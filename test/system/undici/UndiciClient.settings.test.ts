@@ -1,5 +1,5 @@
 import { buildConnector, Pool } from "@effect/platform-node/Undici"
-import { describe, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { test, testLive } from "../../support/doubles/arranged.js"
@@ -32,38 +32,32 @@ const givenToUndici = (options: UndiciClient.Options) =>
     return given
   })
 
-describe("UndiciClient: options of undici", () => {
-  testLive("settings are passed to undici in milliseconds", function*() {
-    const given = yield* givenToUndici({
-      connections: 3,
-      maxResponseBytes: 4,
-      keepAliveTimeout: "5 seconds",
-      connectTimeout: "6 seconds",
-      headersTimeout: "7 seconds",
-      bodyTimeout: "8 seconds"
-    })
-    expect(given).toMatchObject({
-      connections: 3,
-      maxResponseSize: 4,
-      keepAliveTimeout: 5_000,
-      connect: { timeout: 6_000 },
-      headersTimeout: 7_000,
-      bodyTimeout: 8_000
-    })
-  })
+const connector = buildConnector({})
 
-  testLive("options for connections are added to connectTimeout", function*() {
-    const given = yield* givenToUndici({
-      connectTimeout: "6 seconds",
-      undici: { connect: { rejectUnauthorized: true } }
-    })
-    expect(given).toMatchObject({ connect: { timeout: 6_000, rejectUnauthorized: true } })
-  })
-
-  testLive("a custom connector replaces connectTimeout", function*() {
-    const connect = buildConnector({})
-    expect(yield* givenToUndici({ undici: { connect } })).toMatchObject({ connect })
-  })
+testLive.each<readonly [title: string, options: UndiciClient.Options, given: object]>([
+  ["settings are passed in milliseconds", {
+    connections: 3,
+    maxResponseBytes: 4,
+    keepAliveTimeout: "5 seconds",
+    connectTimeout: "6 seconds",
+    headersTimeout: "7 seconds",
+    bodyTimeout: "8 seconds"
+  }, {
+    connections: 3,
+    maxResponseSize: 4,
+    keepAliveTimeout: 5_000,
+    connect: { timeout: 6_000 },
+    headersTimeout: 7_000,
+    bodyTimeout: 8_000
+  }],
+  [
+    "options for connections are added to connectTimeout",
+    { connectTimeout: "6 seconds", undici: { connect: { rejectUnauthorized: true } } },
+    { connect: { timeout: 6_000, rejectUnauthorized: true } }
+  ],
+  ["a custom connector replaces connectTimeout", { undici: { connect: connector } }, { connect: connector }]
+])("UndiciClient: options of undici: %s", function*([, options, given]) {
+  expect(yield* givenToUndici(options)).toMatchObject(given)
 })
 
 const only = (variable: string, value: string) => ConfigProvider.fromMap(new Map([[variable, value]]))
