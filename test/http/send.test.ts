@@ -108,6 +108,10 @@ const orOtherwise = "has headers that are too large, or can't be decompressed"
 const circular = new Error("secret")
 circular.cause = circular
 
+/** A client whose response body breaks off with an error. */
+const breakingOff = (error: unknown) =>
+  responding(() => new Response(new ReadableStream({ pull: (controller) => controller.error(error) })))
+
 describe("HTTP request without a response", () => {
   test.each<readonly [string, HttpClient.HttpClient, Pick<TransportError, "reason" | "code">]>([
     ["a timeout of Node", ...coded("Timeout", "ETIMEDOUT")],
@@ -148,8 +152,7 @@ describe("HTTP request without a response", () => {
   test.each(["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "HPE_INVALID_EOF_STATE"])(
     "the code %s of a connection that the service closes in the middle of the body is reported as cut off",
     function*(code) {
-      const closed = new ReadableStream({ pull: (controller) => controller.error(withCode(code)) })
-      const error = yield* Effect.flip(send(responding(() => new Response(closed))))
+      const error = yield* Effect.flip(send(breakingOff(withCode(code))))
       expect(error).toMatchObject({ reason: "Aborted", code, message: expect.stringContaining("was cut off") })
     }
   )
@@ -167,8 +170,7 @@ describe("HTTP request without a response", () => {
     "BrotliDecompressionError",
     "ZstdDecompressionError"
   ])("the code %s is reported as a body that can't be decompressed", function*(code) {
-    const undecoded = () => new ReadableStream({ pull: (controller) => controller.error(withCode(code)) })
-    const error = yield* Effect.flip(send(responding(() => new Response(undecoded()))))
+    const error = yield* Effect.flip(send(breakingOff(withCode(code))))
     expect(error).toMatchObject({ _tag: "TransportError", reason: "Aborted", code })
     expect(error.message).toContain(`${orOtherwise} (${code})`)
   })
@@ -181,15 +183,11 @@ describe("HTTP request without a response", () => {
     }
   )
 
-  test("a timeout of a custom fetch that elapses during the body is reported as a timeout", function*() {
-    const stalled = () => new ReadableStream({ pull: (controller) => controller.error(timeoutError()) })
-    const error = yield* Effect.flip(send(responding(() => new Response(stalled()))))
-    expect(error).toMatchObject({ _tag: "TransportError", reason: "Timeout", code: "ETIMEDOUT" })
-  })
-
-  test("a body that breaks off fails with Aborted", function*() {
-    const breaking = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("secret")) })
-    expect(yield* Effect.flip(send(responding(() => new Response(breaking))))).toMatchObject({ reason: "Aborted" })
+  test.each<readonly [what: string, error: Error, expected: object]>([
+    ["with the timeout of a custom fetch, as Timeout", timeoutError(), { reason: "Timeout", code: "ETIMEDOUT" }],
+    ["with any other error, as Aborted", new Error("secret"), { reason: "Aborted" }]
+  ])("a body that breaks off is reported, %s", function*([, error, expected]) {
+    expect(yield* Effect.flip(send(breakingOff(error)))).toMatchObject({ _tag: "TransportError", ...expected })
   })
 
   test("a timeout interrupts the client", function*() {

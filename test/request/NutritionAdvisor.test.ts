@@ -124,10 +124,6 @@ describe("searchAs", () => {
 
   const Results = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
 
-  const refusing = (...issues: ReadonlyArray<StandardSchemaV1.Issue>): StandardSchemaV1<unknown, unknown> => ({
-    "~standard": { version: 1, vendor: "test", validate: () => ({ issues }) }
-  })
-
   const issueOf = (error: NutritionAdvisorError.NutritionAdvisorError) =>
     error._tag === "UnexpectedResponse" && error.issue !== undefined ? Redacted.value(error.issue) : undefined
 
@@ -139,18 +135,16 @@ describe("searchAs", () => {
     expect(issue).toContain("Expected string")
   })
 
-  test("`issue` has a line for each issue of a Standard Schema", function*() {
-    const results = refusing(
-      { path: ["results", { key: 0 }, "name"], message: "expected a string" },
-      { message: "one food at least" }
-    )
-    const issue = issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(results)("oats")))
-    expect(issue).toBe("results.0.name: expected a string\none food at least")
-  })
-
-  test("`issue` has at most 4,096 characters", function*() {
-    const long = refusing({ message: "x".repeat(10_000) })
-    expect(issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(long)("oats")))).toHaveLength(4_096)
+  test.each<readonly [what: string, issues: ReadonlyArray<StandardSchemaV1.Issue>, issue: string]>([
+    [
+      "a line for each issue of a Standard Schema",
+      [{ path: ["results", { key: 0 }, "name"], message: "expected a string" }, { message: "one food at least" }],
+      "results.0.name: expected a string\none food at least"
+    ],
+    ["at most 4,096 characters", [{ message: "x".repeat(10_000) }], "x".repeat(4_096)]
+  ])("`issue` has %s", function*([, issues, issue]) {
+    const refusing: StandardSchemaV1 = { "~standard": { version: 1, vendor: "test", validate: () => ({ issues }) } }
+    expect(issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(refusing)("oats")))).toBe(issue)
   })
 
   test("a schema can come from effect, zod or valibot", function*({ respondAlways }) {
@@ -342,32 +336,29 @@ describe("warning about a second layer for the same key", () => {
     expect(warnings.join()).not.toContain("marker7f3a")
   })
 
-  buildingTest("the warning is logged once, even if more layers follow", function*() {
-    expect((yield* warningsOf(Effect.repeatN(build("warned-of-once"), 9))).length).toBe(1)
-  })
-
-  buildingTest("the warning is logged once, even if other layers are opened and closed beside the first", function*() {
-    const other = Effect.scoped(build("long-lived"))
-    expect((yield* warningsOf(Effect.zipLeft(build("long-lived"), Effect.repeatN(other, 4)))).length).toBe(1)
-  })
-
-  buildingTest("the warning is logged again for two layers that are opened after all others are closed", function*() {
-    const two = Effect.scoped(Effect.zipRight(build("opened-again"), build("opened-again")))
-    expect((yield* warningsOf(Effect.zipRight(two, two))).length).toBe(2)
-  })
-
   const builtShared = Effect.provide(
     Layer.build(NutritionAdvisor.layerShared({ ...settings, baseUrl: "https://service.example" })),
     SharedTokenCache.layerMemory
   )
 
-  buildingTest.each<readonly [condition: string, first: Built, second: Built]>([
-    ["the first layer is closed", Effect.scoped(build("closed")), build("closed")],
-    ["the keys differ", build("first-of-two"), build("second-of-two")],
-    ["both layers share their token", builtShared, builtShared],
-    ["the identifiers differ", build("two", { serviceId: "first" }), build("two", { serviceId: "second" })],
-    ["both layers use the simulator in memory", build("simulated", settings), build("simulated", settings)]
-  ])("the warning is not logged if %s", function*([, first, second]) {
-    expect(yield* warningsOf(Effect.zipRight(first, second))).toEqual([])
+  const both = (first: Built, second: Built) => Effect.zipRight(first, second)
+
+  const opened = (licenseKey: string) => Effect.scoped(both(build(licenseKey), build(licenseKey)))
+
+  buildingTest.each<readonly [times: number, condition: string, built: Built]>([
+    [1, "more layers follow", Effect.repeatN(build("warned-of-once"), 9)],
+    [
+      1,
+      "other layers are opened and closed beside the first",
+      Effect.zipLeft(build("long-lived"), Effect.repeatN(Effect.scoped(build("long-lived")), 4))
+    ],
+    [2, "two layers are opened again after all others are closed", both(opened("again"), opened("again"))],
+    [0, "the first layer is closed", both(Effect.scoped(build("closed")), build("closed"))],
+    [0, "the keys differ", both(build("first-of-two"), build("second-of-two"))],
+    [0, "both layers share their token", both(builtShared, builtShared)],
+    [0, "the identifiers differ", both(build("two", { serviceId: "first" }), build("two", { serviceId: "second" }))],
+    [0, "both layers use the simulator in memory", both(build("simulated", settings), build("simulated", settings))]
+  ])("the number of warnings is %i if %s", function*([times, , built]) {
+    expect(yield* warningsOf(built)).toHaveLength(times)
   })
 })
