@@ -6,7 +6,7 @@ import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-n
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
-import { afterEach, vi } from "vitest"
+import { vi } from "vitest"
 import { z } from "zod"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { testLive } from "../support/doubles/arranged.js"
@@ -18,12 +18,6 @@ const found = { results: ["oats"] }
 
 /** A service that responds with one food to each search. */
 const serveFoods = Wire.serveAdvisor({ data: Wire.replying(JSON.stringify(found)) })
-
-afterEach(() => {
-  vi.unstubAllEnvs()
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-})
 
 it("effect-nutrition-advisor/promise: it exports createClient, fromLayer and all of NutritionAdvisorError", () => {
   const { createClient, fromLayer, ...others } = Advisor

@@ -4,17 +4,11 @@ import { SharedTokenCache } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { afterEach, vi } from "vitest"
+import { vi } from "vitest"
 import { key, settings, simulatedClient } from "./simulatedClient.js"
 
 /** Options of a program without types. */
 const untyped = (options: object): Advisor.ClientOptions => options
-
-afterEach(() => {
-  vi.unstubAllEnvs()
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-})
 
 const refusals: ReadonlyArray<readonly [field: string, what: string, Advisor.ClientOptions]> = [
   ["baseUrl", "http to another host", { baseUrl: "http://nutrition.example" }],

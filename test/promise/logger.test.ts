@@ -4,12 +4,8 @@ import { Cause, Effect, Layer, Logger, LogLevel, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
-import { afterEach, vi } from "vitest"
+import { vi } from "vitest"
 import { simulatedClient } from "./simulatedClient.js"
-
-afterEach(() => {
-  vi.restoreAllMocks()
-})
 
 const failed = expect.stringContaining("The license key could not be exchanged.")
 

@@ -60,7 +60,6 @@ it.each(programsOf("README.md").filter(({ code }) => !code.includes("vitest")))(
     const printed = vi.spyOn(console, "log").mockReturnValue()
     await importBlock(block)
     expect(JSON.stringify(printed.mock.calls)).toMatch(/"name":"[^"]*[Oo]at/)
-    printed.mockRestore()
   }
 )
 

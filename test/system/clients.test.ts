@@ -103,7 +103,6 @@ describe.each([...clients, ...wrapped])("request body over $name", ({ layer }) =
 describe.each(clients.filter(({ name }) => name !== "fetch"))("process without fetch, over $name", ({ layer }) => {
   testLive("search and httpClient get their responses", function*() {
     for (const name of ["fetch", "FormData", "Headers", "Request", "Response"]) vi.stubGlobal(name, undefined)
-    yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllGlobals()))
     const { httpClient, search } = yield* calling(layer)
     const plan = Effect.flatMap(httpClient.get("/v2/plan"), ({ json }) => json)
     expect([yield* search("oats"), yield* plan]).toEqual([{}, {}])
