@@ -1,8 +1,8 @@
 import { inspect } from "node:util"
-import { HttpClientRequest } from "@effect/platform"
+import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import type { Context } from "effect"
-import { Clock, Effect, Fiber, Layer, Option, Random, Stream } from "effect"
+import { Clock, Effect, Exit, Fiber, Layer, Option, Random, Stream } from "effect"
 import { NutritionAdvisor, type TokenProvider } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -11,6 +11,7 @@ import * as Cache from "../support/doubles/CacheDouble.js"
 import { settle } from "../support/doubles/CacheDouble.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import { logged } from "../support/doubles/logs.js"
+import * as ManualClock from "../support/doubles/ManualClock.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
 import * as Time from "../support/doubles/Time.js"
@@ -158,4 +159,35 @@ test("sharing: a Redis that rejects commands is skipped, and its password is not
   const lines = yield* logged(Effect.flatMap(Effect.provide(replica(), redis), from))
   expect(inspect(lines, { depth: 9 })).toContain("(WRONGPASS)")
   expect(inspect(lines, { depth: 9 })).not.toContain("redis-word")
+})
+
+/** The end of a search whose process is stopped for a minute during its exchange: both clocks go on, and no timer fires. */
+const searchWhileStopped = Effect.gen(function*() {
+  const clock = ManualClock.over(yield* Effect.clock)
+  const times = { tokenTimeout: "1 second", lease: "1500 millis", cacheTimeout: "100 millis" } as const
+  const stopped = yield* Effect.withClock(replica(times), clock)
+  const searching = yield* Effect.fork(Effect.withClock(Effect.exit(searchOf(stopped)), clock))
+  yield* Time.pass(100)
+  ManualClock.suspend(clock, 60_000)
+  yield* Time.pass(10_000)
+  return yield* Fiber.join(searching)
+})
+
+const uninterruptible = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(HttpClient.HttpClient, HttpClient.transformResponse(Effect.uninterruptible))
+)
+
+describe("sharing: a process that is suspended during an exchange", () => {
+  test("the exchange is repeated if it can be interrupted", function*({ simulator }) {
+    yield* simulator.respondNext("token", "hang")
+    expect(Exit.isSuccess(yield* searchWhileStopped)).toBe(true)
+    expect(yield* simulator.counters).toMatchObject({ exchanges: 2, exchangesAtOnce: 1 })
+  })
+
+  test("no second exchange starts while an uninterruptible one runs", function*({ simulator }) {
+    yield* simulator.setLatency("token", "5 seconds")
+    expect(Exit.isFailure(yield* Effect.provide(searchWhileStopped, uninterruptible))).toBe(true)
+    expect(yield* simulator.counters).toMatchObject({ exchangesAtOnce: 1 })
+  })
 })

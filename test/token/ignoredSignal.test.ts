@@ -1,10 +1,9 @@
 import { FetchHttpClient } from "@effect/platform"
 import { expect } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Effect, Fiber, Layer } from "effect"
 import { test } from "../support/doubles/arranged.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
-import { settings } from "../support/doubles/simulatedAdvisor.js"
+import { advisorOver } from "../support/doubles/simulatedAdvisor.js"
 import * as Time from "../support/doubles/Time.js"
 
 test("exchange with a fetch that ignores its signal: after a suspension, it is not repeated while it still runs", function*() {
@@ -14,11 +13,8 @@ test("exchange with a fetch that ignores its signal: after a suspension, it is n
     calls += 1
     return new Promise(() => {})
   }
-  const layer = NutritionAdvisor.layer(settings).pipe(
-    Layer.provide([FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, hanging)])
-  )
-  const context = yield* Effect.withClock(Layer.build(layer), clock)
-  const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
+  const client = Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, hanging))
+  const { search } = yield* Effect.withClock(advisorOver(client, {}), clock)
   const searching = yield* Effect.fork(Effect.withClock(Effect.flip(search("oats")), clock))
   yield* Time.pass(1_000)
   ManualClock.suspend(clock, 60_000)
