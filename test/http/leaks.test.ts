@@ -45,30 +45,32 @@ describe("secrets, raw or encoded", () => {
   })
 })
 
-testLive.each<readonly [string, (error: Error) => Effect.Effect<never, HttpClientError.HttpClientError>]>([
-  ["dies with the request as its defect", Effect.die],
-  ["throws the request object", (error) => {
-    throw error
-  }],
-  ["interrupts itself and dies", (error) => Effect.ensuring(Effect.interrupt, Effect.die(error))]
-])("secrets: no output contains one if a custom HttpClient %s", function*([, fails]) {
-  const client = HttpClient.make((request) => fails(Object.assign(new Error(JSON.stringify(request)), { request })))
-  const { seen } = yield* leaksOf({ title: "", end: "" }, Layer.succeed(HttpClient.HttpClient, client))
-  expect(seen).toEqual({ end: "TransportError Connection", leaks: {} })
-})
+const failingWith = (fails: (error: Error) => Effect.Effect<never>) =>
+  HttpClient.make((request) => fails(Object.assign(new Error(JSON.stringify(request)), { request })))
 
 /** The error of a client, whose message contains the URL. */
 const unsent = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
 
-testLive.each<readonly [string, (client: HttpClient.HttpClient) => HttpClient.HttpClient]>([
+const unable = HttpClient.make(unsent)
+
+const inAnotherFiber = HttpClient.transformResponse(
+  unable,
+  (sending) => Effect.flatMap(Effect.fork(sending), Fiber.join)
+)
+
+testLive.each<readonly [string, HttpClient.HttpClient]>([
+  ["dies with the request as its defect", failingWith(Effect.die)],
   [
-    "sends in another fiber",
-    HttpClient.transformResponse((sending) => Effect.flatMap(Effect.fork(sending), Fiber.join))
+    "throws the request object",
+    failingWith((error) => {
+      throw error
+    })
   ],
-  ["fails before it sends", HttpClient.mapRequestEffect(unsent)]
-])("secrets: no output contains one if a wrapper of a failing HttpClient %s", function*([, wrap]) {
-  const client = wrap(HttpClient.make(unsent))
+  ["interrupts itself and dies", failingWith((error) => Effect.ensuring(Effect.interrupt, Effect.die(error)))],
+  ["has a wrapper that sends in another fiber", inAnotherFiber],
+  ["has a wrapper that fails before it sends", HttpClient.mapRequestEffect(unable, unsent)]
+])("secrets: no output contains one if a custom HttpClient %s", function*([, client]) {
   const { seen } = yield* leaksOf({ title: "", end: "" }, Layer.succeed(HttpClient.HttpClient, client))
   expect(seen).toEqual({ end: "TransportError Connection", leaks: {} })
 })

@@ -15,20 +15,15 @@ const { layer } = NutritionAdvisor
 const layerShared: Composition = (options) =>
   Layer.provide(NutritionAdvisor.layerShared(options), SharedTokenCache.layerMemory)
 
-const composed: Composition = (options) =>
-  NutritionAdvisor.layerWithoutTokens(options).pipe(
-    Layer.provide(TokenProvider.layer()),
-    Layer.provide([TokenIssuer.layer(options), TokenStore.layer])
-  )
+const tokens = (options: NutritionAdvisor.Options) =>
+  Layer.provide(TokenProvider.layer(), [TokenIssuer.layer(options), TokenStore.layer])
+
+const composed: Composition = (options) => Layer.provide(NutritionAdvisor.layerWithoutTokens(options), tokens(options))
 
 const withoutTokens = NutritionAdvisor.layerWithoutTokens({ baseUrl: Simulator.baseUrl })
 
 /** The same layer for each client, with other tokens. */
-const overOneLayer: Composition = (options) =>
-  withoutTokens.pipe(
-    Layer.provide(TokenProvider.layer()),
-    Layer.provide([TokenIssuer.layer(options), TokenStore.layer])
-  )
+const overOneLayer: Composition = (options) => Layer.provide(withoutTokens, tokens(options))
 
 const compositions: ReadonlyArray<readonly [name: string, Composition]> = [
   ["layer", layer],
