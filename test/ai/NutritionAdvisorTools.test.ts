@@ -24,12 +24,6 @@ const handle = <A, I>(payload: unknown, options?: NutritionAdvisorTools.Options<
 const foods = (count: number, size = 100) =>
   Array.from({ length: count }, (_, index) => ({ name: `food ${index}`, text: "é".repeat(size / 2) }))
 
-test("@effect/ai tool: a result is cut to 32 KiB by default", function*() {
-  const { encodedResult } = yield* handle({ results: foods(9_000) })
-  expect(bytesOf(encodedResult)).toBeLessThanOrEqual(32 * 1024)
-  expect(bytesOf(encodedResult)).toBeGreaterThan(31 * 1024)
-})
-
 test("@effect/ai tool: a result that is cut has at most `maxResultBytes`, including its note", function*() {
   const { encodedResult } = yield* handle({ results: foods(300) }, { maxResultBytes: 4096, note: "n".repeat(60) })
   expect(bytesOf(encodedResult)).toBeLessThanOrEqual(4096)
