@@ -1,13 +1,12 @@
 import { inspect } from "node:util"
 import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Stream } from "effect"
+import { Cause, Effect, Exit, Fiber, Stream, TestClock } from "effect"
 import { TransportError } from "effect-nutrition-advisor/NutritionAdvisorError"
 import { type BufferedRequest, type Dispatch, type Request, withDispatch } from "../../src/internal/http/dispatch.js"
 import * as Send from "../../src/internal/http/send.js"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
 import { test } from "../support/doubles/arranged.js"
-import * as Time from "../support/doubles/Time.js"
 
 const request: Request = {
   method: "GET",
@@ -196,7 +195,7 @@ describe("HTTP request without a response", () => {
       Effect.onInterrupt(Effect.never, () => Effect.sync(() => isInterrupted = true))
     )
     const fiber = yield* Effect.fork(Effect.flip(send(silent)))
-    yield* Time.pass("30 seconds")
+    yield* TestClock.adjust("30 seconds")
     expect(yield* Fiber.join(fiber)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
     expect(isInterrupted).toBe(true)
   })
@@ -204,7 +203,7 @@ describe("HTTP request without a response", () => {
   test("the timeout applies even if the client can't be interrupted", function*() {
     const stuck = HttpClient.make(() => Effect.uninterruptible(Effect.never))
     const fiber = yield* Effect.fork(Effect.flip(send(stuck)))
-    yield* Time.pass("30 seconds")
+    yield* TestClock.adjust("30 seconds")
     expect(yield* Fiber.join(fiber)).toMatchObject({ reason: "Timeout" })
   })
 })

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, FastCheck } from "effect"
+import { Effect, FastCheck, TestClock } from "effect"
 import { vi } from "vitest"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
 import { test, testLive } from "../support/doubles/arranged.js"
@@ -29,10 +29,10 @@ describe("timeouts", () => {
         const all = leaves.map((_, index) => new Noted(index, seen))
         for (const one of all) {
           timeouts.add(one)
-          yield* Time.pass("1 second")
+          yield* TestClock.adjust("1 second")
         }
         all.filter((_, index) => leaves[index]).forEach((one) => one.leave())
-        yield* Time.pass("1 minute")
+        yield* TestClock.adjust("1 minute")
         expect(seen).toEqual(leaves.flatMap((left, index) => left ? [] : [index]))
       })
   )
@@ -42,11 +42,11 @@ describe("timeouts", () => {
     const timeouts = yield* make
     const [first, second] = [new Noted(1, seen), new Noted(2, seen)]
     timeouts.add(first)
-    yield* Time.pass("20 seconds")
+    yield* TestClock.adjust("20 seconds")
     timeouts.add(second)
-    yield* Time.pass("10 seconds")
+    yield* TestClock.adjust("10 seconds")
     first.leave()
-    yield* Time.pass("20 seconds")
+    yield* TestClock.adjust("20 seconds")
     expect(seen).toEqual([1, 2])
   })
 
@@ -68,11 +68,11 @@ describe("timeouts", () => {
     const seen: Array<number> = []
     const timeouts = yield* make
     for (const name of [1, 2]) timeouts.add(new Noted(name, seen))
-    yield* Time.pass("29999 millis")
+    yield* TestClock.adjust("29999 millis")
     expect([seen, yield* Time.timers]).toEqual([[], 1])
-    yield* Time.pass("1 minute")
+    yield* TestClock.adjust("1 minute")
     timeouts.add(new Noted(3, seen))
-    yield* Time.pass("30 seconds")
+    yield* TestClock.adjust("30 seconds")
     expect([seen, yield* Time.timers]).toEqual([[1, 2, 3], 0])
   })
 

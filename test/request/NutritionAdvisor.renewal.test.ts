@@ -1,11 +1,10 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Exit, Fiber, Redacted } from "effect"
+import { Effect, Exit, Fiber, Redacted, TestClock } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import * as Time from "../support/doubles/Time.js"
 import {
   arrange,
   failures,
@@ -30,9 +29,9 @@ test("renewal: while the token route is down, a 403 that is not about the token 
   yield* simulator.respondAlways("token", { status: 503 })
   yield* simulator.respondNext("request", { status: 403 })
   const rejected = yield* Effect.fork(Effect.flip(httpClient.get("/v2/plan")))
-  yield* Time.pass("10 seconds")
+  yield* TestClock.adjust("10 seconds")
   expect(yield* Fiber.join(rejected)).toMatchObject({ _tag: "ServerError", operation: "token" })
-  const oncePerMinute = Effect.zipLeft(Effect.exit(search("oats")), Time.pass("1 minute"))
+  const oncePerMinute = Effect.zipLeft(Effect.exit(search("oats")), TestClock.adjust("1 minute"))
   expect((yield* Effect.replicateEffect(oncePerMinute, 30)).filter(Exit.isFailure)).toEqual([])
 })
 
@@ -43,7 +42,7 @@ describe("renewal: a 403 that is not about the token", () => {
     const forbidden = Effect.all(Effect.replicate(Effect.exit(httpClient.get("/v2/forbidden")), 50), {
       concurrency: 50
     })
-    const round = Effect.zipLeft(Effect.zipRight(forbidden, Effect.exit(search("oats"))), Time.pass("3 seconds"))
+    const round = Effect.zipLeft(Effect.zipRight(forbidden, Effect.exit(search("oats"))), TestClock.adjust("3 seconds"))
     const exits = yield* Effect.all(Effect.replicate(round, 20))
     expect(exits.filter(Exit.isFailure)).toEqual([])
     expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(8)
@@ -54,7 +53,7 @@ describe("renewal: a 403 that is not about the token", () => {
     yield* Effect.replicateEffect(Effect.exit(httpClient.get("/v2/forbidden")), 3)
     yield* simulator.revoke
     const during = yield* Effect.flip(search("oats"))
-    yield* Time.pass("15 seconds")
+    yield* TestClock.adjust("15 seconds")
     expect(during).toMatchObject({ reason: "CoolingDown" })
     expect(Exit.isSuccess(yield* Effect.exit(search("oats")))).toBe(true)
   })

@@ -2,7 +2,7 @@ import { inspect } from "node:util"
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import type { Context } from "effect"
-import { Clock, Effect, Exit, Fiber, Layer, Option, Random, Stream } from "effect"
+import { Clock, Effect, Exit, Fiber, Layer, Option, Random, Stream, TestClock } from "effect"
 import { NutritionAdvisor, type TokenProvider } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -14,7 +14,6 @@ import { logged } from "../support/doubles/logs.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
-import * as Time from "../support/doubles/Time.js"
 
 type Replica = Context.Context<NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider>
 
@@ -70,11 +69,11 @@ describe("sharing: replicas", () => {
     yield* simulator.respondNext("token", "hang")
     const [first, second] = [yield* replica(), yield* replica()]
     const hanging = yield* Effect.fork(Effect.flip(searchOf(first)))
-    yield* Time.pass(0)
+    yield* TestClock.adjust(0)
     const waiting = yield* Effect.fork(searchOf(second))
-    yield* Time.pass(9_500)
+    yield* TestClock.adjust(9_500)
     expect(yield* Fiber.poll(hanging)).toEqual(Option.none())
-    yield* Time.pass(1_500)
+    yield* TestClock.adjust(1_500)
     expect(Option.isSome(yield* Fiber.poll(hanging))).toBe(true)
     expect(yield* Fiber.join(hanging)).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Timeout" })
     yield* Fiber.join(waiting)
@@ -86,10 +85,10 @@ describe("sharing: replicas", () => {
     yield* from(one)
     yield* simulator.provoke("token", "server-error")
     yield* simulator.revoke
-    const ends = yield* Effect.replicateEffect(Effect.zipLeft(searchEnd(one), Time.pass("1 second")), 60)
+    const ends = yield* Effect.replicateEffect(Effect.zipLeft(searchEnd(one), TestClock.adjust("1 second")), 60)
     expect(new Set(ends)).toEqual(new Set(["ServerError", "Forbidden CoolingDown"]))
     yield* simulator.recover
-    yield* Time.pass("1 minute")
+    yield* TestClock.adjust("1 minute")
     expect(yield* searchEnd(one)).toBe("Success")
   })
 })
@@ -167,9 +166,9 @@ const searchWhileStopped = Effect.gen(function*() {
   const times = { tokenTimeout: "1 second", lease: "1500 millis", cacheTimeout: "100 millis" } as const
   const stopped = yield* Effect.withClock(replica(times), clock)
   const searching = yield* Effect.fork(Effect.withClock(Effect.exit(searchOf(stopped)), clock))
-  yield* Time.pass(100)
+  yield* TestClock.adjust(100)
   ManualClock.suspend(clock, 60_000)
-  yield* Time.pass(10_000)
+  yield* TestClock.adjust(10_000)
   return yield* Fiber.join(searching)
 })
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, TestClock } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
-import * as Time from "../support/doubles/Time.js"
 import { laws } from "./cacheLaws.js"
 
 const layer = Layer.fresh(SharedTokenCache.layerMemory)
@@ -11,7 +10,7 @@ const layer = Layer.fresh(SharedTokenCache.layerMemory)
 const test = arranged(SharedTokenCache.SharedTokenCache, layer)
 
 describe("SharedTokenCache in memory", () => {
-  test.each(laws)("%s", ([, holds], cache) => holds(cache, Time.pass))
+  test.each(laws)("%s", ([, holds], cache) => holds(cache, TestClock.adjust))
 
   test.each([[3_600_000], [-3_600_000]] as const)(
     "setting the clock by %d ms affects neither leases nor entries",
@@ -22,7 +21,7 @@ describe("SharedTokenCache in memory", () => {
       yield* Effect.withClock(cache.write("name", "entry", { owner: "owner", timeToLive: 1_000 }), clock)
       clock.wallOffset = wall
       const during = yield* seen
-      yield* Time.pass(1_000)
+      yield* TestClock.adjust(1_000)
       expect([during, yield* seen]).toEqual([[Option.some("entry"), false], [Option.none(), true]])
     }
   )

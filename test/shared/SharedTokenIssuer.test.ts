@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber, Layer, Option, Random, Redacted, Scope } from "effect"
+import { Clock, Effect, Exit, Fiber, Layer, Option, Random, Redacted, Scope, TestClock } from "effect"
 import { AccessToken, RefreshPolicy, SharedTokenIssuer, type TokenIssuer } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
@@ -8,7 +8,6 @@ import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { logged } from "../support/doubles/logs.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { counterChanges } from "../support/doubles/metrics.js"
-import * as Time from "../support/doubles/Time.js"
 
 const life = 1_000_000
 
@@ -60,7 +59,7 @@ const squat = (millis: number) =>
 
 const isFree = Effect.gen(function*() {
   const { cache } = yield* doubles
-  yield* Time.pass(0)
+  yield* TestClock.adjust(0)
   const name = cache.lastName()
   const isGranted = yield* cache.lease(name, "nobody", 1)
   yield* cache.release(name, "nobody")
@@ -73,7 +72,7 @@ const exchanging = Effect.gen(function*() {
   const scope = yield* Scope.make()
   const here = yield* Scope.extend(replica(), scope)
   const fiber = yield* Effect.fork(missing(here))
-  yield* Time.pass(0)
+  yield* TestClock.adjust(0)
   return { here, fiber, close: Scope.close(scope, Exit.void) }
 })
 
@@ -91,7 +90,7 @@ describe("sharing: token in the cache", () => {
   test.each([[999, 1], [1_001, 2]] as const)(
     "a cached token received at 1,000 replaces only a token that was received earlier: %i",
     function*([receivedAt, exchanges], { issuer }) {
-      yield* Time.set(1_000)
+      yield* TestClock.setTime(1_000)
       yield* fromNewReplica
       yield* settle((yield* replica()).issue(replacing(Issuer.token(9, receivedAt, life))))
       expect(yield* issuer.calls).toBe(exchanges)
@@ -102,21 +101,21 @@ describe("sharing: token in the cache", () => {
     "a stale token is used, but not within its margin: at %i",
     function*([at, exchanges], { issuer }) {
       yield* fromNewReplica
-      yield* Time.set(at)
+      yield* TestClock.setTime(at)
       yield* fromNewReplica
       expect(yield* issuer.calls).toBe(exchanges)
     }
   )
 
   test("the entry expires with the token", function*({ cache }) {
-    yield* Time.set(5_000_000)
+    yield* TestClock.setTime(5_000_000)
     yield* fromNewReplica
     expect(cache.callsOf("write").map(({ args: [, options] }) => options))
       .toEqual([{ owner: expect.any(String), timeToLive: life }])
   })
 
   test("the entry of a token that has just expired has a time to live above zero", function*({ cache, issuer }) {
-    yield* Time.set(life)
+    yield* TestClock.setTime(life)
     yield* issuer.respondNext(Effect.succeed(Issuer.token(1, 0, life)))
     yield* fromNewReplica
     expect(cache.callsOf("write").map(({ args: [, options] }) => options)).toMatchObject([{ timeToLive: 1 }])
@@ -133,7 +132,7 @@ describe("sharing: token in the cache", () => {
   })
 
   test("peers use a renewed token, even if its replica's clock is behind", function*({ issuer }) {
-    yield* Time.set(1_000)
+    yield* TestClock.setTime(1_000)
     const here = yield* replica()
     const first = yield* settle(missing(here))
     const behind = ManualClock.over(yield* Effect.clock)
@@ -208,9 +207,9 @@ describe("sharing: lease", () => {
   test("a replica that is interrupted before the response to its lease releases it", function*({ cache }) {
     cache.next.set("lease", Effect.zipLeft(Effect.sleep(300)))
     const here = yield* Effect.fork(Effect.flatMap(replica(), missing))
-    yield* Time.pass(100)
+    yield* TestClock.adjust(100)
     const interrupting = yield* Effect.fork(Fiber.interrupt(here))
-    yield* Time.pass(400)
+    yield* TestClock.adjust(400)
     yield* Fiber.join(interrupting)
     expect(yield* isFree).toBe(true)
   })
@@ -256,7 +255,7 @@ describe("sharing: lease", () => {
     yield* exchanging
     const clock = ManualClock.over(yield* Effect.clock)
     const waiter = yield* Effect.fork(Effect.withClock(Effect.flatMap(replica(), missing), clock))
-    yield* Time.pass(100)
+    yield* TestClock.adjust(100)
     clock.wallOffset = 60_000
     expect([Issuer.valueOf(yield* settle(Fiber.join(waiter))), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
   })
@@ -300,7 +299,7 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
     const fiber = yield* Effect.fork(Effect.withRandom(Effect.flatMap(replica(), missing), Random.fixed([0.5])))
     for (const [behavior, millis] of [[Cache.fails, 2_000], [undefined, 1_000], [Cache.fails, 2_000]] as const) {
       cache.always.set("read", behavior)
-      yield* Time.pass(millis)
+      yield* TestClock.adjust(millis)
     }
     return fiber
   })
@@ -309,7 +308,7 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
     const fiber = yield* flapping
     const isDone = Effect.map(Fiber.poll(fiber), Option.isSome)
     const before = yield* isDone
-    yield* Time.pass(1_000)
+    yield* TestClock.adjust(1_000)
     expect([before, yield* isDone]).toEqual([false, true])
   })
 
@@ -353,7 +352,7 @@ describe("sharing: closing the layer", () => {
     const { close } = yield* exchanging
     cache.next.set("write", behavior)
     cache.next.set("release", Cache.takes(300))
-    yield* Time.pass(500)
+    yield* TestClock.adjust(500)
     const [, millis] = yield* timed(close)
     expect(millis).toBeGreaterThan(longest - 100)
     expect(millis).toBeLessThanOrEqual(longest + 100)

@@ -1,10 +1,9 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted, Schema } from "effect"
+import { Effect, Fiber, Redacted, Schema, TestClock } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import * as Time from "../support/doubles/Time.js"
 
 const test = arranged(Simulator.Simulator, advisor())
 
@@ -21,7 +20,7 @@ const request = Effect.flatMap(
 const endingOf = <A, E, R>(call: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(Effect.flip(call))
-    yield* Time.pass("40 seconds")
+    yield* TestClock.adjust("40 seconds")
     return yield* Fiber.join(fiber)
   })
 

@@ -4,11 +4,10 @@ import { runInNewContext } from "node:vm"
 import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod, HttpServer } from "@effect/platform"
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Array, Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
+import { Array, Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema, Stream, TestClock } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
 import { arranged, arrangedLive, testLive } from "../support/doubles/arranged.js"
-import * as Time from "../support/doubles/Time.js"
 import { exchangeOf, namedTokenRoutes, routesWithKeyInPath } from "../support/tables/tokenRoutes.js"
 
 const key = Redacted.value(Simulator.licenseKey)
@@ -472,9 +471,9 @@ test.each<readonly [string, HttpBody.HttpBody]>([
 
 test("simulator: a token is accepted until the millisecond of its expiry", function*() {
   const token = yield* exchange
-  yield* Time.pass("59999 millis")
+  yield* TestClock.adjust("59999 millis")
   expect(yield* searchWith(token)).toBe(200)
-  yield* Time.pass("1 millis")
+  yield* TestClock.adjust("1 millis")
   expect(yield* searchWith(token)).toBe(403)
 }, inMemory({ tokenLifetime: 60 }))
 
@@ -482,9 +481,9 @@ test("simulator latency: a token is checked at the time of the response", functi
   const token = yield* exchange
   yield* setLatency("search", "2 seconds")
   const response = yield* Effect.fork(searchWith(token))
-  yield* Time.pass("1 seconds")
+  yield* TestClock.adjust("1 seconds")
   yield* revoke
-  yield* Time.pass("1 seconds")
+  yield* TestClock.adjust("1 seconds")
   expect(yield* Fiber.join(response)).toBe(403)
 })
 
@@ -493,10 +492,10 @@ test(
   function*({ counters, setLatency }) {
     yield* setLatency("token", "1 seconds")
     const three = yield* Effect.fork(Effect.all([exchange, exchange, exchange], { concurrency: "unbounded" }))
-    yield* Time.pass("1 seconds")
+    yield* TestClock.adjust("1 seconds")
     yield* Fiber.join(three)
     const one = yield* Effect.fork(exchange)
-    yield* Time.pass("1 seconds")
+    yield* TestClock.adjust("1 seconds")
     yield* Fiber.join(one)
     expect((yield* counters).exchangesAtOnce).toBe(3)
   }
@@ -505,7 +504,7 @@ test(
 test("simulator counters: a canceled exchange no longer counts as running", function*({ counters, setLatency }) {
   yield* setLatency("token", "1 seconds")
   const left = yield* Effect.fork(exchange)
-  yield* Time.pass("500 millis")
+  yield* TestClock.adjust("500 millis")
   yield* Fiber.interrupt(left)
   yield* setLatency("token", 0)
   yield* exchange
@@ -517,7 +516,7 @@ test(
   function*(simulator) {
     yield* simulator.setHandsBackToken(true)
     const first = yield* exchange
-    yield* Time.pass("25500 millis")
+    yield* TestClock.adjust("25500 millis")
     expect(yield* exchange).toEqual({ ...first, expires_in: 34.5 })
     expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
   },
@@ -529,7 +528,7 @@ test(
   function*(simulator) {
     yield* simulator.setHandsBackToken(true)
     const issued = [yield* exchangeWith("one"), yield* exchangeWith("two")]
-    yield* Time.pass("60 seconds")
+    yield* TestClock.adjust("60 seconds")
     issued.push(yield* exchangeWith("one"))
     yield* simulator.revoke
     issued.push(yield* exchangeWith("one"))

@@ -1,9 +1,8 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { expect } from "@effect/vitest"
-import { Effect, Fiber, Option, Redacted } from "effect"
+import { Effect, Fiber, Option, Redacted, TestClock } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
-import * as Time from "../support/doubles/Time.js"
 
 const exchangePath = `/v2/token-cache/unified/oauth/token/${Redacted.value(Simulator.licenseKey)}`
 
@@ -62,7 +61,7 @@ test("simulator controls: `state` is empty once the tokens have expired and `rec
   yield* exchange
   yield* send("POST", "/simulator/provoke/search/hang")
   yield* send("POST", "/simulator/recover")
-  yield* Time.pass("1 day")
+  yield* TestClock.adjust("1 day")
   expect(JSON.parse((yield* send("GET", "/simulator/state")).text)).toEqual({ tokens: [], faults: [] })
 })
 
@@ -76,9 +75,9 @@ test("simulator controls: latency delays the calls of one operation, and planned
   yield* simulator.respondNext("token", { status: 503 })
   yield* send("POST", "/simulator/latency/token?millis=200")
   const waiting = yield* Effect.fork(exchange)
-  yield* Time.pass("199 millis")
+  yield* TestClock.adjust("199 millis")
   expect(yield* Fiber.poll(waiting)).toEqual(Option.none())
-  yield* Time.pass("1 millis")
+  yield* TestClock.adjust("1 millis")
   expect(yield* Fiber.join(waiting)).toBe(503)
   expect(yield* statusOf("POST", "/v2/plan")).toBe(401)
 })

@@ -1,11 +1,10 @@
 import { inspect } from "node:util"
 import { expect } from "@effect/vitest"
-import { Cause, Effect, Option, Redacted } from "effect"
+import { Cause, Effect, Option, Redacted, TestClock } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import * as Time from "../support/doubles/Time.js"
 
 const customerId = "customer-of-the-test"
 
@@ -30,7 +29,7 @@ test.each([0, 2])(
 
 test("expectExchanges: the message contains both numbers and the requests with their times", function*(simulator) {
   yield* search
-  yield* Time.pass("90 seconds")
+  yield* TestClock.adjust("90 seconds")
   yield* simulator.revoke
   yield* search
   expect(yield* complaint(1)).toMatchObject({

@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Effect, Equal, FastCheck, Option, Record, Redacted, Ref } from "effect"
+import { Clock, Effect, Equal, FastCheck, Option, Record, Redacted, Ref, TestClock } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -104,7 +104,7 @@ describe("token response: expires_in", () => {
 
   withSimulator("expires_in counts from when the response was received", function*(simulator) {
     yield* simulator.setLatency("token", "2 seconds")
-    yield* Time.set(1_000_000)
+    yield* TestClock.setTime(1_000_000)
     const token = yield* settle(issue())
     expect([token.receivedAt, token.expiresAt]).toEqual([1_002_000, 1_002_000 + 86_155_482])
   })

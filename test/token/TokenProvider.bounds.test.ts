@@ -1,10 +1,9 @@
 /** Issuers and stores that hang, die, or can't be interrupted. Callers are daemons, because a failed test would wait for its own fibers. */
 import { describe, expect } from "@effect/vitest"
-import { Effect, Exit, Fiber, Option, Scope } from "effect"
+import { Effect, Exit, Fiber, Option, Scope, TestClock } from "effect"
 import { NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { withIssuer } from "../support/doubles/IssuerDouble.js"
-import * as Time from "../support/doubles/Time.js"
 
 type Call = "issue" | "current" | "put" | "invalidate"
 
@@ -66,12 +65,12 @@ describe("TokenProvider: an issuer or store", () => {
     function*([call, , fault]) {
       const { caller, faults } = yield* withFault(call, fault, { tokenTimeout: "3 seconds" })
       const callers = yield* Effect.replicateEffect(Effect.forkDaemon(Effect.flip(caller)), 2)
-      yield* Time.pass("2999 millis")
+      yield* TestClock.adjust("2999 millis")
       expect((yield* Effect.forEach(callers, Fiber.poll)).map(Option.isNone)).toEqual([true, true])
-      yield* Time.pass("1 millis")
+      yield* TestClock.adjust("1 millis")
       expect(yield* Effect.forEach(callers, resultNow)).toEqual([failure("Timeout"), failure("Timeout")])
       faults[call] = undefined
-      yield* Time.pass("1 second")
+      yield* TestClock.adjust("1 second")
       expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
     }
   )
@@ -81,9 +80,9 @@ describe("TokenProvider: an issuer or store", () => {
     function*([call, , fault]) {
       const { caller, close } = yield* withFault(call, fault)
       const waiting = yield* Effect.forkDaemon(Effect.flip(caller))
-      yield* Time.pass("1 second")
+      yield* TestClock.adjust("1 second")
       const closing = yield* Effect.forkDaemon(close)
-      yield* Time.pass(0)
+      yield* TestClock.adjust(0)
       yield* resultNow(closing)
       expect(yield* resultNow(waiting)).toEqual(failure("Closed"))
     }
@@ -94,7 +93,7 @@ describe("TokenProvider: an issuer or store", () => {
     function*(call) {
       const { caller, store } = yield* withFault(call, Effect.uninterruptible(Effect.sleep("15 seconds")))
       const waiting = yield* Effect.forkDaemon(Effect.flip(caller))
-      yield* Time.pass("20 seconds")
+      yield* TestClock.adjust("20 seconds")
       expect([yield* resultNow(waiting), yield* store.current]).toEqual([failure("Timeout"), Option.none()])
     }
   )
@@ -105,7 +104,7 @@ describe("TokenProvider: an issuer or store", () => {
       const { caller, faults } = yield* withFault(call, Effect.interrupt)
       expect(yield* Effect.flip(caller)).toEqual(failure("Aborted"))
       faults[call] = undefined
-      yield* Time.pass("1 second")
+      yield* TestClock.adjust("1 second")
       expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
     }
   )
@@ -122,7 +121,7 @@ describe("TokenProvider: an issuer or store", () => {
       if (end === "failed") yield* issuer.respondNext(Effect.fail(Issuer.unavailable))
       yield* Effect.exit(caller)
       faults.put = undefined
-      yield* Time.pass("1 second")
+      yield* TestClock.adjust("1 second")
       expect(Issuer.valueOf(yield* get)).toBe(Issuer.secretOf(next))
     }
   )
@@ -130,7 +129,7 @@ describe("TokenProvider: an issuer or store", () => {
   withIssuer("whose `put` hangs delays the caller of a renewal by at most one second beyond tokenTimeout", function*() {
     const { caller } = yield* withFault("put", Effect.never, { isRejected: true, tokenTimeout: "3 seconds" })
     const waiting = yield* Effect.forkDaemon(Effect.flip(caller))
-    yield* Time.pass("4 seconds")
+    yield* TestClock.adjust("4 seconds")
     expect(yield* resultNow(waiting)).toEqual(failure("Timeout"))
   })
 })

@@ -1,17 +1,16 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option } from "effect"
+import { Effect, Fiber, Layer, Option, TestClock } from "effect"
 import { type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
-import * as Time from "../support/doubles/Time.js"
 
 const hour = 3_600_000
 
 /** A provider whose clocks can be moved without firing a timer. */
 const skewed = (policy?: RefreshPolicy.Options) =>
   Effect.gen(function*() {
-    yield* Time.set(100 * hour)
+    yield* TestClock.setTime(100 * hour)
     const clock = ManualClock.over(yield* Effect.clock)
     const { get } = yield* Effect.withClock(TokenProvider.make(policy), clock)
     yield* Effect.withClock(get, clock)
@@ -32,16 +31,16 @@ describe("wall clock that jumps forward, as after sleep mode", () => {
     yield* issuer.setLatency("1 second")
     clock.wallOffset += 8 * hour
     const caller = yield* Effect.fork(get)
-    yield* Time.pass(0)
+    yield* TestClock.adjust(0)
     const during = yield* Fiber.poll(caller)
-    yield* Time.pass("1 second")
+    yield* TestClock.adjust("1 second")
     expect([during, Issuer.valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
   })
 
   scheduled("the Schedule also refreshes the next token", function*({ clock, get, issuer }) {
     clock.wallOffset += 8 * hour
     yield* get
-    yield* Time.pass(950_001)
+    yield* TestClock.adjust(950_001)
     expect(yield* issuer.calls).toBe(3)
   })
 })
@@ -53,7 +52,7 @@ const exchanging = (first: Issuer.Outcome, meanwhile: (clock: ManualClock.Manual
     clock.wallOffset += hour
     yield* issuer.respondNext(first)
     const callers = yield* Effect.forkAll([get, get])
-    yield* Time.pass("1 second")
+    yield* TestClock.adjust("1 second")
     meanwhile(clock)
     return { callers, get, issuer }
   })
@@ -76,11 +75,11 @@ const withOffset = <A, E, R>(millis: number, call: Effect.Effect<A, E, R>) =>
 
 describe("caller whose clock is not the one of the TokenProvider, such as a TestClock", () => {
   test("a token that the TokenProvider's clock shows as fresh is not refreshed", function*() {
-    yield* Time.set(100 * hour)
+    yield* TestClock.setTime(100 * hour)
     const { get } = yield* TokenProvider.make({ background: false })
     yield* get
     yield* withOffset(-8 * hour, get)
-    yield* Time.pass("1 second")
+    yield* TestClock.adjust("1 second")
     expect(yield* (yield* Issuer.IssuerDouble).calls).toBe(1)
   })
 
@@ -96,7 +95,7 @@ describe("caller whose clock is not the one of the TokenProvider, such as a Test
 describe("exchange in a process that is suspended", () => {
   test("the exchange is repeated once, without a backoff", function*() {
     const { callers, get, issuer } = yield* exchanging(hanging, (clock) => ManualClock.suspend(clock, 60_000))
-    yield* Time.pass(9_100)
+    yield* TestClock.adjust(9_100)
     const tokens = yield* Fiber.join(callers)
     expect([...tokens, yield* get].map(Issuer.valueOf)).toEqual(Array(3).fill(Issuer.secretOf(2)))
     expect(yield* issuer.calls).toBe(3)
@@ -104,15 +103,15 @@ describe("exchange in a process that is suspended", () => {
 
   test("the exchange is not repeated if its timer is only slightly late", function*() {
     const { callers, issuer } = yield* exchanging(hanging, (clock) => ManualClock.suspend(clock, 1_000))
-    yield* Time.pass(9_100)
+    yield* TestClock.adjust(9_100)
     expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
   })
 
   test("an uninterruptible exchange is repeated only after it has ended", function*() {
     const { callers, issuer } = yield* exchanging(late, (clock) => ManualClock.suspend(clock, 60_000))
-    yield* Time.pass(13_900)
+    yield* TestClock.adjust(13_900)
     const before = yield* issuer.calls
-    yield* Time.pass("1 second")
+    yield* TestClock.adjust("1 second")
     expect([before, yield* issuer.calls]).toEqual([2, 3])
     expect((yield* Fiber.join(callers)).map(Issuer.valueOf)).toEqual(Array(2).fill(Issuer.secretOf(2)))
   })
@@ -125,9 +124,9 @@ describe("wall clock that is set during an exchange", () => {
       const { callers, issuer } = yield* exchanging(hanging, (clock) => {
         clock.wallOffset += millis
       })
-      yield* Time.pass("8999 millis")
+      yield* TestClock.adjust("8999 millis")
       const before = yield* Fiber.poll(callers)
-      yield* Time.pass("1 millis")
+      yield* TestClock.adjust("1 millis")
       expect([before, yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls])
         .toMatchObject([Option.none(), timedOut, 2])
     }
@@ -138,9 +137,9 @@ scheduled(
   "wall clock that is set back: the Schedule refreshes the token within a minute",
   function*({ clock, issuer, store }) {
     // The first check is over.
-    yield* Time.pass("1 second")
+    yield* TestClock.adjust("1 second")
     clock.wallOffset -= hour
-    yield* Time.pass("1 minute")
+    yield* TestClock.adjust("1 minute")
     expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
       .toEqual([2, Option.some(Issuer.secretOf(2))])
   }

@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Option, Scope, TestClock } from "effect"
 import { NutritionAdvisorError, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -14,7 +14,7 @@ describe("TokenProvider: a finished exchange", () => {
   withoutToken("no fiber is left, such as one that sleeps until the timeout", function*({ provider }) {
     const before = yield* Time.fibers
     yield* provider.get
-    yield* Time.pass(0)
+    yield* TestClock.adjust(0)
     expect(yield* Time.fibers).toBe(before)
   })
 
@@ -26,7 +26,7 @@ describe("TokenProvider: a finished exchange", () => {
       const waiters = yield* Effect.fork(
         Effect.all(Effect.replicate(Effect.flip(provider.get), 50), { concurrency: "unbounded" })
       )
-      yield* Time.pass("100 millis")
+      yield* TestClock.adjust("100 millis")
       const errors = yield* Fiber.join(waiters)
       expect([errors, yield* issuer.calls]).toEqual([Array(50).fill(unavailable), 1])
       expect(new Set(errors).size).toBe(50)
@@ -94,13 +94,13 @@ describe("TokenProvider: an interrupted caller", () => {
     function*({ issuer, provider, store }) {
       yield* issuer.setLatency("9 seconds")
       const first = yield* Effect.fork(provider.get)
-      yield* Time.pass("1 second")
+      yield* TestClock.adjust("1 second")
       const second = yield* Effect.fork(provider.get)
-      yield* Time.pass("1 second")
+      yield* TestClock.adjust("1 second")
       const exit = yield* Effect.zipRight(Fiber.interruptAll([first, second]), Fiber.await(second))
       expect([Exit.isInterrupted(exit), yield* store.current]).toEqual([true, Option.none()])
       const third = yield* Effect.fork(provider.get)
-      yield* Time.pass("8 seconds")
+      yield* TestClock.adjust("8 seconds")
       expect([Issuer.valueOf(yield* Fiber.join(third)), yield* issuer.calls, yield* issuer.interrupted])
         .toEqual([Issuer.secretOf(1), 1, 0])
     }
@@ -112,7 +112,7 @@ describe("TokenProvider: an interrupted caller", () => {
     const context = yield* Fiber.join(builder)
     const provider = Context.get(context, TokenProvider.TokenProvider)
     yield* Effect.scoped(provider.get)
-    yield* Time.pass("1000 seconds")
+    yield* TestClock.adjust("1000 seconds")
     expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
     yield* Scope.close(scope, Exit.void)
   })
@@ -130,10 +130,10 @@ describe("a TokenProvider whose scope closes", () => {
     const { close, issuer, provider, store } = yield* opened
     yield* issuer.setLatency("10 seconds")
     const waiters = yield* Effect.replicateEffect(Effect.fork(Effect.flip(provider.get)), 10)
-    yield* Time.pass("1 second")
+    yield* TestClock.adjust("1 second")
     yield* close
     const later = yield* Effect.fork(Effect.flip(provider.get))
-    yield* Time.pass("1 minute")
+    yield* TestClock.adjust("1 minute")
     const errors = yield* Effect.all([...waiters, later].map(Fiber.join))
     expect([errors, yield* issuer.interrupted, yield* store.current]).toEqual([
       Array(11).fill(closed),
@@ -146,11 +146,11 @@ describe("a TokenProvider whose scope closes", () => {
     const before = yield* Time.fibers
     const { close, provider } = yield* opened
     yield* provider.get
-    yield* Time.pass("10 seconds")
+    yield* TestClock.adjust("10 seconds")
     expect(yield* Time.timers).toBe(1)
     yield* close
     const after = yield* Time.fibers
-    yield* Time.pass("2 minutes")
+    yield* TestClock.adjust("2 minutes")
     expect([after, yield* Time.timers]).toEqual([before, 0])
   })
 })

@@ -1,10 +1,9 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Layer, Random } from "effect"
+import { Effect, Layer, Random, TestClock } from "effect"
 import { type AccessToken, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { type LogLine, recordingTo } from "../support/doubles/logs.js"
-import * as Time from "../support/doubles/Time.js"
 
 const { unavailable } = Issuer
 
@@ -32,7 +31,7 @@ const messages = () => lines.map(({ message }) => message)
 const tryFor = (seconds: number) =>
   Effect.flatMap(
     TokenProvider.TokenProvider,
-    ({ get }) => Effect.repeatN(Effect.zipRight(Effect.exit(get), Time.pass("1 second")), seconds - 1)
+    ({ get }) => Effect.repeatN(Effect.zipRight(Effect.exit(get), TestClock.adjust("1 second")), seconds - 1)
   )
 
 type Call = (provider: TokenProvider.Service, token: AccessToken.AccessToken) => Effect.Effect<unknown, unknown>
@@ -74,9 +73,9 @@ describe("log of a failed exchange", () => {
     function*([, at, call, message], { issuer, provider }) {
       const token = yield* provider.get
       yield* issuer.respondAlways(Effect.fail(unavailable))
-      yield* Time.set(at)
+      yield* TestClock.setTime(at)
       yield* Effect.exit(call(provider, token))
-      yield* Time.pass(0)
+      yield* TestClock.adjust(0)
       expect([levels(), messages()]).toEqual([["WARN"], [expect.stringContaining(message)]])
     }
   )
@@ -86,7 +85,7 @@ describe("log of a failed exchange", () => {
       const { issuer, provider } = yield* Issuer.providerServices
       yield* issuer.setLatency("1 minute")
       yield* Effect.fork(provider.get)
-      yield* Time.pass(0)
+      yield* TestClock.adjust(0)
     }).pipe(Effect.provide(Layer.fresh(Issuer.layerOnDemand)))
     expect(lines).toEqual([])
   })

@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Array as Arr, Effect, Option, Random } from "effect"
+import { Array as Arr, Effect, Option, Random, TestClock } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -22,15 +22,15 @@ const coldAtFirst = arranged(Issuer.providerServices, Issuer.layerProvider(), at
 
 /** A call at the start of the window, and the end of the refresh that it starts. */
 const refreshedByCaller = ({ get }: TokenProvider.Service) =>
-  Effect.zipRight(Time.set(windowStart), Effect.zipLeft(get, Time.pass(0)))
+  Effect.zipRight(TestClock.setTime(windowStart), Effect.zipLeft(get, TestClock.adjust(0)))
 
 withToken(
   "refresh: within the window, callers get the current token at once and start one refresh",
   function*({ issuer, provider }) {
     yield* issuer.setLatency("5 seconds")
-    yield* Time.set(windowStart + 1_000)
+    yield* TestClock.setTime(windowStart + 1_000)
     const served = yield* Effect.all(Effect.replicate(provider.get, 3))
-    yield* Time.pass("5 seconds")
+    yield* TestClock.adjust("5 seconds")
     expect(served.map(Issuer.valueOf)).toEqual(Arr.replicate(Issuer.secretOf(1), 3))
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   }
@@ -49,7 +49,7 @@ describe("refresh: token that is expired on arrival", () => {
   withToken(
     "within the margin, a new valid token replaces the current one, even if it expires earlier",
     function*({ issuer, provider }) {
-      yield* Time.set(marginStart + 1_000)
+      yield* TestClock.setTime(marginStart + 1_000)
       yield* issuer.respondNext(Issuer.issued(2, 5_000))
       expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }
@@ -75,10 +75,10 @@ describe("refresh: Schedule", () => {
     )
     yield* get
     isDown = true
-    yield* Time.pass("10 minutes")
+    yield* TestClock.adjust("10 minutes")
     expect((yield* status).state).toBe("none")
     isDown = false
-    yield* Time.pass(windowStart)
+    yield* TestClock.adjust(windowStart)
     expect(yield* issuer.calls).toBe(2)
   })
 
@@ -91,14 +91,14 @@ describe("refresh: Schedule", () => {
     function*([life, starts], { issuer, provider }) {
       yield* issuer.respondNext(...[1, 2, 3, 4].map((number) => Issuer.issued(number, life)))
       yield* provider.get
-      yield* Time.pass("60 seconds")
+      yield* TestClock.adjust("60 seconds")
       expect(yield* issuer.starts).toEqual(starts)
     }
   )
 
   withIssuer("the Schedule doesn't check the token more often because of further calls", function*() {
     const { get, reads } = yield* countingReads
-    const getTwice = Effect.all([get, Time.pass("1 second"), get, Time.pass("1 second")])
+    const getTwice = Effect.all([get, TestClock.adjust("1 second"), get, TestClock.adjust("1 second")])
     yield* getTwice
     const readsOfFirstCalls = reads()
     yield* getTwice
@@ -106,13 +106,13 @@ describe("refresh: Schedule", () => {
   })
 
   coldAtFirst("the Schedule starts with the first token, not with the layer", function*({ issuer }) {
-    yield* Time.pass("1 hour")
+    yield* TestClock.adjust("1 hour")
     expect([yield* issuer.calls, yield* Time.timers]).toEqual([0, 0])
   })
 
   freshAtFirst("the Schedule retries at its first check after the backoff", function*({ issuer }) {
     yield* issuer.respondAlways(Effect.fail(unavailable))
-    yield* Time.pass(windowStart + 60_000)
+    yield* TestClock.adjust(windowStart + 60_000)
     const [, ...starts] = yield* issuer.starts
     expect(starts.map((at) => at - windowStart)).toEqual([0, 20_000, 40_000, 60_000])
   })
@@ -120,10 +120,10 @@ describe("refresh: Schedule", () => {
   freshAtFirst(
     "the Schedule refreshes a token that other code put into the store, once it is used",
     function*({ issuer, provider, store }) {
-      yield* Time.pass("1 minute")
+      yield* TestClock.adjust("1 minute")
       yield* store.put(Issuer.token(9, 60_000, 100_000))
       yield* provider.get
-      yield* Time.pass("95 seconds")
+      yield* TestClock.adjust("95 seconds")
       expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
         .toEqual([2, Option.some(Issuer.secretOf(2))])
     }
@@ -131,9 +131,9 @@ describe("refresh: Schedule", () => {
 
   withIssuer("the Schedule does not read the store while the token is fresh", function*() {
     const { get, reads } = yield* countingReads
-    yield* Effect.zipRight(get, Time.pass("1 minute"))
+    yield* Effect.zipRight(get, TestClock.adjust("1 minute"))
     const readAtFirst = reads()
-    yield* Time.set(windowStart - 60_000)
+    yield* TestClock.setTime(windowStart - 60_000)
     expect(reads()).toBe(readAtFirst)
   })
 })
@@ -158,10 +158,10 @@ describe("refresh: choice between two tokens", () => {
 
   withToken("a peer's token that expires later is kept", function*({ issuer, provider, store }) {
     yield* issuer.setLatency("1 second")
-    yield* Time.set(windowStart)
-    yield* Effect.zipRight(provider.get, Time.pass(0))
+    yield* TestClock.setTime(windowStart)
+    yield* Effect.zipRight(provider.get, TestClock.adjust(0))
     yield* store.put(Issuer.token(9, windowStart, 5_000_000))
-    yield* Time.pass("1 second")
+    yield* TestClock.adjust("1 second")
     expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(9)))
   })
 })

@@ -1,11 +1,10 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, Option } from "effect"
+import { Effect, Fiber, Option, TestClock } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { withoutToken, withToken } from "../support/doubles/IssuerDouble.js"
 import { counterChanges } from "../support/doubles/metrics.js"
-import * as Time from "../support/doubles/Time.js"
 
 const windowStart = 900_000
 
@@ -23,7 +22,7 @@ describe("renewal", () => {
   )
 
   withToken("an expired token in the store is not used", function*({ first, issuer, provider, store }) {
-    yield* Time.set(10_000)
+    yield* TestClock.setTime(10_000)
     yield* store.put(Issuer.token(9, 0, 10_000))
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
@@ -46,9 +45,9 @@ describe("renewal", () => {
   withToken("callers without a rejection also wait for the new token", function*({ first, issuer, provider }) {
     yield* issuer.setLatency("9 seconds")
     yield* Effect.fork(provider.renew(first))
-    yield* Time.pass("1 second")
+    yield* TestClock.adjust("1 second")
     const caller = yield* Effect.fork(provider.get)
-    yield* Time.pass("9 seconds")
+    yield* TestClock.adjust("9 seconds")
     expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
@@ -59,7 +58,7 @@ describe("renewal", () => {
   ])("the rejected token is put back if the exchange %s", function*([, outcome], { first, issuer, provider }) {
     yield* issuer.respondNext(outcome)
     yield* Effect.fork(provider.renew(first))
-    yield* Time.pass("10 seconds")
+    yield* TestClock.adjust("10 seconds")
     expect(yield* provider.get).toBe(first)
   })
 
@@ -69,9 +68,9 @@ describe("renewal", () => {
       yield* issuer.setLatency("1 second")
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.fork(provider.renew(first))
-      yield* Time.pass(0)
+      yield* TestClock.adjust(0)
       const caller = yield* Effect.fork(provider.get)
-      yield* Time.pass("1 second")
+      yield* TestClock.adjust("1 second")
       expect(yield* Fiber.join(caller)).toBe(first)
     }
   )
@@ -83,9 +82,9 @@ describe("renewal", () => {
       yield* issuer.setLatency("1 second")
       yield* issuer.respondNext(Effect.fail(unavailable))
       const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
-      yield* Time.pass(0)
+      yield* TestClock.adjust(0)
       yield* store.put(other)
-      yield* Time.pass("1 second")
+      yield* TestClock.adjust("1 second")
       yield* Fiber.join(renewal)
       expect(yield* store.current).toEqual(Option.some(other))
     }
@@ -95,12 +94,12 @@ describe("renewal", () => {
     "after a failure, no caller gets a token that has expired in the meantime",
     function*({ first, issuer, provider }) {
       yield* issuer.setLatency("5 seconds")
-      yield* Time.set(987_000)
+      yield* TestClock.setTime(987_000)
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.fork(provider.renew(first))
-      yield* Time.pass(0)
+      yield* TestClock.adjust(0)
       const caller = yield* Effect.fork(Effect.flip(provider.get))
-      yield* Time.pass("5 seconds")
+      yield* TestClock.adjust("5 seconds")
       expect(yield* Fiber.join(caller)).toEqual(unavailable)
     }
   )
@@ -113,7 +112,7 @@ describe("renewal", () => {
       const renewals = yield* Effect.fork(
         Effect.all(Effect.replicate(Effect.flip(provider.renew(first)), 50), { concurrency: "unbounded" })
       )
-      yield* Time.pass("100 millis")
+      yield* TestClock.adjust("100 millis")
       expect([new Set((yield* Fiber.join(renewals)).map(reasonOf)), yield* issuer.calls])
         .toEqual([new Set(["TokenUnchanged"]), 2])
     }
@@ -122,12 +121,12 @@ describe("renewal", () => {
   withToken(
     "if a running refresh returns the rejected token, one more exchange follows",
     function*({ first, issuer, provider }) {
-      yield* Time.set(windowStart)
+      yield* TestClock.setTime(windowStart)
       yield* issuer.setLatency("100 millis")
       yield* issuer.respondNext(Issuer.issued(1, 1_000_000))
       yield* provider.get
       const renewed = yield* Effect.fork(provider.renew(first))
-      yield* Time.pass("200 millis")
+      yield* TestClock.adjust("200 millis")
       expect([Issuer.valueOf(yield* Fiber.join(renewed)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
     }
   )
@@ -144,9 +143,9 @@ describe("renewal during a cool-down", () => {
   const coolingDown = arranged(secondRenewal, Issuer.layerOnDemand)
 
   coolingDown("a refresh is not delayed", function*({ calls, issuer, provider }) {
-    yield* Time.set(windowStart)
+    yield* TestClock.setTime(windowStart)
     yield* provider.get
-    yield* Time.pass(0)
+    yield* TestClock.adjust(0)
     expect(yield* issuer.calls).toBe(calls + 1)
   })
 
@@ -169,15 +168,15 @@ withoutToken(
     const script = Effect.gen(function*() {
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.flip(provider.get)
-      yield* Time.pass("1 second")
+      yield* TestClock.adjust("1 second")
       const first = yield* provider.get
       yield* Effect.repeatN(provider.get, 2)
-      yield* Time.pass(windowStart)
+      yield* TestClock.adjust(windowStart)
       yield* issuer.respondNext(Issuer.issued(1, 100_000))
       yield* provider.get
-      yield* Time.pass("10 seconds")
+      yield* TestClock.adjust("10 seconds")
       yield* provider.get
-      yield* Time.pass(0)
+      yield* TestClock.adjust(0)
       const second = yield* provider.get
       yield* provider.renew(second)
       yield* provider.renew(first)

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Option, TestClock } from "effect"
 import { AccessToken } from "effect-nutrition-advisor"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { unavailable, withoutToken, withToken } from "../support/doubles/IssuerDouble.js"
-import * as Time from "../support/doubles/Time.js"
 
 describe("TokenProvider.status", () => {
   withoutToken("the state is none before the first exchange", function*({ provider }) {
@@ -22,7 +21,7 @@ describe("TokenProvider.status", () => {
     [950_000, "stale"],
     [1_000_000, "expired"]
   ])("each field describes the current token: after %d ms, it is %s", function*([millis, state], { first, provider }) {
-    yield* Time.set(millis)
+    yield* TestClock.setTime(millis)
     expect(yield* provider.status).toEqual({
       state,
       expiresAt: Option.some(first.expiresAt),
@@ -31,16 +30,16 @@ describe("TokenProvider.status", () => {
   })
 
   withoutToken("lastFailure has the error and the time of the last failed exchange", function*({ issuer, provider }) {
-    yield* Time.set(5_000)
+    yield* TestClock.setTime(5_000)
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* Effect.flip(provider.get)
     expect(yield* provider.status).toMatchObject({ lastFailure: Option.some({ error: unavailable, at: 5_000 }) })
   })
 
   withToken("reading the status does not start an exchange", function*({ issuer, provider }) {
-    yield* Time.set(1_000_000)
+    yield* TestClock.setTime(1_000_000)
     yield* Effect.repeatN(provider.status, 10)
-    yield* Time.pass(0)
+    yield* TestClock.adjust(0)
     expect(yield* issuer.calls).toBe(1)
   })
 })

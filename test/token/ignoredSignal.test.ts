@@ -1,10 +1,9 @@
 import { FetchHttpClient } from "@effect/platform"
 import { expect } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, TestClock } from "effect"
 import { test } from "../support/doubles/arranged.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { advisorOver } from "../support/doubles/simulatedAdvisor.js"
-import * as Time from "../support/doubles/Time.js"
 
 test("exchange with a fetch that ignores its signal: after a suspension, it is not repeated while it still runs", function*() {
   const clock = ManualClock.over(yield* Effect.clock)
@@ -16,9 +15,9 @@ test("exchange with a fetch that ignores its signal: after a suspension, it is n
   const client = Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, hanging))
   const { search } = yield* Effect.withClock(advisorOver(client, {}), clock)
   const searching = yield* Effect.fork(Effect.withClock(Effect.flip(search("oats")), clock))
-  yield* Time.pass(1_000)
+  yield* TestClock.adjust(1_000)
   ManualClock.suspend(clock, 60_000)
-  yield* Time.pass(20_000)
+  yield* TestClock.adjust(20_000)
   expect(yield* Fiber.join(searching)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
   expect(calls).toBe(1)
 })

@@ -1,10 +1,9 @@
 import { expect } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Option, TestClock } from "effect"
 import { AccessToken, RefreshPolicy, TokenStore } from "effect-nutrition-advisor"
 import { replaceToken } from "../../src/internal/token/replaceToken.js"
 import { test } from "../support/doubles/arranged.js"
 import { token } from "../support/doubles/IssuerDouble.js"
-import * as Time from "../support/doubles/Time.js"
 
 const fromPeer = (token: AccessToken.AccessToken) => new AccessToken.AccessToken({ ...token, isFromPeer: true })
 
@@ -27,7 +26,7 @@ test("refresh metrics: a token counts as fromPeer or issued even if it is not ke
 })
 
 test("refresh: a token that comes back with a later expiry keeps only the time at which it was first received", function*() {
-  yield* Time.set(5)
+  yield* TestClock.setTime(5)
   const issued = new AccessToken.AccessToken({ ...token(1, 5, 2_000_000), scope: Option.some("read:other") })
   const kept = new AccessToken.AccessToken({ ...issued, receivedAt: 0 })
   expect(yield* refreshed(token(1, 0, 1_000_000), issued)).toEqual({ token: kept, outcome: "unchanged" })

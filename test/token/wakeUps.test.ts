@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Effect, Scope } from "effect"
+import { Array as Arr, Effect, Scope, TestClock } from "effect"
 import { vi } from "vitest"
 import * as WakeUps from "../../src/internal/token/wakeUps.js"
 import { test, testLive } from "../support/doubles/arranged.js"
@@ -17,17 +17,17 @@ const wokenAfter = (delays: ReadonlyArray<number>) =>
 
 describe("wake-ups of idle clients", () => {
   test("wake-ups that are due within the same five seconds share one timer", function*() {
-    yield* Time.set(12_345)
+    yield* TestClock.setTime(12_345)
     const seen = yield* wokenAfter(Arr.makeBy(50, (index) => 60_000 + 99.9 * index))
     expect(yield* Time.timers).toBe(1)
-    yield* Time.set(72_345)
+    yield* TestClock.setTime(72_345)
     expect(seen).toEqual(Arr.replicate(72_345, 50))
   })
 
   test("a wake-up that is due within 30 seconds comes exactly on time", function*() {
-    yield* Time.set(12_345)
+    yield* TestClock.setTime(12_345)
     const seen = yield* wokenAfter([1_250, 29_999])
-    yield* Time.pass("30 seconds")
+    yield* TestClock.adjust("30 seconds")
     expect(seen).toEqual([13_595, 42_344])
   })
 
@@ -40,16 +40,16 @@ describe("wake-ups of idle clients", () => {
       wakeAfter(60_000, wakeUp)
     }
     wakeAfter(60_000, wakeUp)
-    yield* Time.pass("3 minutes")
+    yield* TestClock.adjust("3 minutes")
     expect([seen, yield* Time.timers]).toEqual([[60_000, 120_000, 180_000], 1])
   })
 
   test("a wake-up can be set for the same time again after the clock was set back", function*() {
     const first = yield* wokenAfter([60_000])
-    yield* Time.set(60_000)
-    yield* Time.set(0)
+    yield* TestClock.setTime(60_000)
+    yield* TestClock.setTime(0)
     const second = yield* wokenAfter([60_000])
-    yield* Time.set(60_000)
+    yield* TestClock.setTime(60_000)
     expect([first, second]).toEqual([[60_000], [60_000]])
   })
 
@@ -66,14 +66,14 @@ describe("wake-ups of idle clients", () => {
     const closed = yield* Effect.scoped(wokenAfter([60_000, 60_000]))
     const open = yield* wokenAfter([60_000])
     yield* Effect.scoped(wokenAfter([60_000]))
-    yield* Time.pass("1 minute")
+    yield* TestClock.adjust("1 minute")
     expect([closed, open]).toEqual([[], [60_000]])
   })
 
   test("closing the last client of a timer stops the timer", function*() {
     const before = yield* Time.fibers
     const during = yield* Effect.scoped(Effect.zipRight(wokenAfter([60_000, 60_000]), Time.fibers))
-    yield* Time.pass(0)
+    yield* TestClock.adjust(0)
     expect([during, yield* Time.fibers]).toEqual([before + 1, before])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Schema, Struct } from "effect"
+import { Effect, Fiber, Layer, Option, Schema, Struct, TestClock } from "effect"
 import {
   NutritionAdvisor,
   NutritionAdvisorError,
@@ -14,7 +14,6 @@ import { arranged } from "../../support/doubles/arranged.js"
 import * as ManualClock from "../../support/doubles/ManualClock.js"
 import { counterChanges, snapshot } from "../../support/doubles/metrics.js"
 import { advisor, settings } from "../../support/doubles/simulatedAdvisor.js"
-import * as Time from "../../support/doubles/Time.js"
 import { arrange, failures, forbiddenCalls } from "../../support/tables/forbiddenCalls.js"
 
 type Labels = Readonly<Record<string, string>>
@@ -70,7 +69,7 @@ const interrupted = Effect.gen(function*() {
   const { setLatency } = yield* Simulator.Simulator
   yield* setLatency("search", "1 minute")
   const search = yield* Effect.fork(NutritionAdvisor.search("rice"))
-  yield* Time.pass("1 second")
+  yield* TestClock.adjust("1 second")
   yield* Fiber.interrupt(search)
 })
 
@@ -105,9 +104,9 @@ describe("metrics: data request", () => {
     const clock = ManualClock.over(yield* Effect.clock)
     const before = yield* sum
     const search = yield* Effect.fork(Effect.withClock(NutritionAdvisor.search("rice"), clock))
-    yield* Time.pass("1 second")
+    yield* TestClock.adjust("1 second")
     clock.wallOffset -= 3_600_000
-    yield* Time.pass("1 second")
+    yield* TestClock.adjust("1 second")
     yield* Fiber.join(search)
     expect((yield* sum) - before).toBeCloseTo(2)
   })
@@ -126,7 +125,7 @@ test.each(Object.entries(forbiddenCalls))(
     yield* arrange(simulator, forbiddenCall)
     expect(yield* counterChanges(failures(forbiddenCall), "rejections_total")).toMatchObject({ [reason]: 1 })
     // A renewal in the background would exchange the key only now.
-    yield* Time.pass("1 second")
+    yield* TestClock.adjust("1 second")
     const { exchanges } = yield* simulator.counters
     const sends = (yield* simulator.requests).filter(({ operation }) => operation !== "token").length
     expect({ exchanges, sends }).toEqual(Struct.pick(forbiddenCall, "exchanges", "sends"))
