@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, vi } from "@effect/vitest"
 import { Effect, FastCheck, TestClock } from "effect"
-import { vi } from "vitest"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
 import { test, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"

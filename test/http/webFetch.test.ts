@@ -2,9 +2,8 @@
 import { PassThrough, Readable } from "node:stream"
 import { runInNewContext } from "node:vm"
 import { HttpClient } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, vi } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { vi } from "vitest"
 import { proxied } from "../support/doubles/proxied.js"
 import { clientOf, resolvingWith, serviceOf } from "./fetchService.js"
 

@@ -1,10 +1,9 @@
 import { AsyncLocalStorage, createHook } from "node:async_hooks"
 import { HttpClient } from "@effect/platform"
-import { expect, it } from "@effect/vitest"
+import { expect, it, vi } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Client, type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { vi } from "vitest"
 import { settings } from "./simulatedClient.js"
 
 const callers = ["anna", "ben", "cleo"]

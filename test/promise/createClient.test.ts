@@ -1,10 +1,9 @@
-import { expect, it } from "@effect/vitest"
+import { expect, it, vi } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { vi } from "vitest"
 import { key, settings, simulatedClient } from "./simulatedClient.js"
 
 /** Options of a program without types. */

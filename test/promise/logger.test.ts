@@ -1,10 +1,9 @@
 import { HttpClient, type HttpClientRequest } from "@effect/platform"
-import { expect, expectTypeOf, it } from "@effect/vitest"
+import { expect, expectTypeOf, it, vi } from "@effect/vitest"
 import { Cause, Effect, Layer, Logger, LogLevel, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
-import { vi } from "vitest"
 import { simulatedClient } from "./simulatedClient.js"
 
 const failed = expect.stringContaining("The license key could not be exchanged.")

@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises"
-import { addEqualityTesters } from "@effect/vitest"
+import { addEqualityTesters, afterEach, expect, vi } from "@effect/vitest"
 import { Equal, FastCheck, Redacted } from "effect"
-import { afterEach, expect, vi } from "vitest"
 
 /** Compares the contents of Redacted values. They have no fields, so Effect's testers would consider all of them equal. */
 expect.addEqualityTesters([

@@ -1,8 +1,7 @@
 /** The simulator's page, from its source, in a Chromium. */
-import { describe, expect } from "@effect/vitest"
+import { afterAll, beforeAll, describe, expect } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Browser, chromium, type Page as BrowserPage } from "playwright-core"
-import { afterAll, beforeAll } from "vitest"
 import { arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as WatchedSimulator from "../support/doubles/WatchedSimulator.js"
 import { searchPath, tokenPath } from "../support/doubles/WatchedSimulator.js"

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, vi } from "@effect/vitest"
 import { Array as Arr, Effect, Scope, TestClock } from "effect"
-import { vi } from "vitest"
 import * as WakeUps from "../../src/internal/token/wakeUps.js"
 import { test, testLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"

@@ -1,7 +1,6 @@
-import { expect } from "@effect/vitest"
+import { expect, vi } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { vi } from "vitest"
 import { test } from "../../support/doubles/arranged.js"
 
 const madeWith = (undici: () => Record<string, unknown>) =>
