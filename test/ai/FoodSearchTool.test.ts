@@ -63,9 +63,8 @@ it.each([[undefined], [null], [5], ["oats"], [[]], [["oats"]], [{}], [{ term: 5 
   "FoodSearchTool: the input %j is rejected without a search",
   async (input) => {
     const search = vi.fn()
-    const error = await FoodSearchTool.make({ search }).execute(input).catch((error: unknown) => error)
-    expect(error).toBeInstanceOf(FoodSearchTool.ToolError)
-    expect(error).toHaveProperty("message", expect.stringContaining("one field, `term`"))
+    const error = { _tag: "ToolError", message: expect.stringContaining("one field, `term`") }
+    await expect(FoodSearchTool.make({ search }).execute(input)).rejects.toMatchObject(error)
     expect(search).not.toHaveBeenCalled()
   }
 )
@@ -79,8 +78,7 @@ it("FoodSearchTool: a failed search rejects with a ToolError that explains the f
 it("FoodSearchTool: a failed search of the promise client is explained without a hint at the redacted body", async () => {
   await using simulated = simulatedClient()
   await simulated.run(({ provoke }) => provoke("search", "bad-request"))
-  const error = await FoodSearchTool.make(simulated.advisor).execute({ term: "oats" }).catch((error: unknown) => error)
-  expect(error).toMatchObject({
+  await expect(FoodSearchTool.make(simulated.advisor).execute({ term: "oats" })).rejects.toMatchObject({
     message: expect.not.stringContaining("redacted"),
     cause: { _tag: "BadRequest", body: expect.anything(), message: expect.stringContaining("redacted") }
   })
@@ -88,8 +86,8 @@ it("FoodSearchTool: a failed search of the promise client is explained without a
 
 it("FoodSearchTool: a payload that can't be shortened rejects with ToolError", async () => {
   const foods = FoodSearchTool.make({ search: async () => ({ text: "x".repeat(40_000) }) })
-  const error = await foods.execute({ term: "oats" }).catch((error: unknown) => error)
-  expect(error).toMatchObject({ _tag: "ToolError", message: expect.stringContaining("narrower term") })
+  const error = { _tag: "ToolError", message: expect.stringContaining("narrower term") }
+  await expect(foods.execute({ term: "oats" })).rejects.toMatchObject(error)
 })
 
 it("FoodSearchTool: any other error of the search is rethrown unchanged", async () => {
