@@ -1,7 +1,7 @@
 import { expect, vi } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
-import { testLive } from "../support/doubles/arranged.js"
+import { arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as Wire from "../support/doubles/Wire.js"
 import { clients } from "../support/leaks/clients.js"
 
@@ -27,8 +27,9 @@ const overPort = ({ respond = Wire.replying("{}"), ...options }: Arranged = {}) 
     return [fetch, seen] as const
   })
 
-testLive("fetch: the method, path, query and headers are sent", function*() {
-  const [fetch, seen] = yield* overPort()
+const test = arrangedLive(overPort(), Layer.empty)
+
+test("fetch: the method, path, query and headers are sent", function*([fetch, seen]) {
   const headers = { "x-a": "1", "content-type": "text/csv" }
   yield* Effect.promise(() => fetch("/v2/diary?day=2026-11-20", { method: "patch", headers, body: "a,b" }))
   yield* Effect.promise(() => fetch("v2/diary", { headers: new Headers(headers), signal: null }))
@@ -40,17 +41,15 @@ testLive("fetch: the method, path, query and headers are sent", function*() {
 
 const csv = { method: "PUT", headers: { "content-type": "text/csv", "x-a": "1" }, body: "a,b" }
 
-testLive.each<readonly [what: string, RequestInit, sent: object]>([
+test.each<readonly [what: string, RequestInit, sent: object]>([
   ["with a body", csv, csv],
   ["without a body", {}, { method: "GET" }]
-])("fetch: a web Request %s can be passed as the options", function*([, init, sent]) {
-  const [fetch, seen] = yield* overPort()
+])("fetch: a web Request %s can be passed as the options", function*([, init, sent], [fetch, seen]) {
   yield* Effect.promise(() => fetch("/v2/diary", new Request("http://gateway.example/diary", init)))
   expect(seen).toMatchObject([{ path: "/v2/diary", ...sent }])
 })
 
-testLive("fetch: a path that is neither a string nor a URL is rejected before anything is sent", function*() {
-  const [fetch, seen] = yield* overPort()
+test("fetch: a path that is neither a string nor a URL is rejected before anything is sent", function*([fetch, seen]) {
   const badRequest = { _tag: "BadRequest", detail: expect.stringContaining("fetch(request.url, request)") }
   for (const path of [undefined, null, {}, { href: "/v2/x" }, new Request("http://gateway.example/diary")]) {
     yield* Effect.promise(() => expect(fetch(path as never)).rejects.toMatchObject(badRequest))
@@ -58,29 +57,30 @@ testLive("fetch: a path that is neither a string nor a URL is rejected before an
   expect(seen).toEqual([])
 })
 
-testLive("fetch: a URL below the base URL can be passed in programs without types", function*() {
-  const [fetch, seen] = yield* overPort()
+test("fetch: a URL below the base URL can be passed in programs without types", function*([fetch, seen]) {
   const { url } = yield* Effect.promise(() => fetch("/v2/diary"))
   yield* Effect.promise(() => fetch(new URL(`${url}?day=1`) as never))
   expect(seen).toMatchObject([{ path: "/v2/diary" }, { path: "/v2/diary", query: "day=1" }])
 })
 
-testLive.each<readonly [string, () => NonNullable<RequestInit["body"]>, change: (body: never) => void]>([
+test.each<readonly [string, () => NonNullable<RequestInit["body"]>, change: (body: never) => void]>([
   ["a Buffer", () => Buffer.from("oats"), (body: Buffer) => body.fill("x")],
   ["an ArrayBuffer", () => new ArrayBuffer(4), (body: ArrayBuffer) => new Uint8Array(body).fill(1)],
   ["URLSearchParams", () => new URLSearchParams({ a: "1" }), (body: URLSearchParams) => body.set("a", "2")]
-])("fetch: the first call sends %s and its headers as they were at the call", function*([, body, change]) {
-  const [fetch, seen] = yield* overPort()
-  const changed = body()
-  const headers = new Headers({ "x-a": "1" })
-  const call = fetch("/v2/x", { method: "POST", headers, body: changed })
-  change(changed as never)
-  headers.set("x-a", "2")
-  yield* Effect.promise(() => call)
-  yield* Effect.promise(() => fetch("/v2/x", { method: "POST", body: body() }))
-  const [first, second] = seen
-  expect([first?.body, first?.headers["x-a"]]).toEqual([second?.body, "1"])
-})
+])(
+  "fetch: the first call sends %s and its headers as they were at the call",
+  function*([, body, change], [fetch, seen]) {
+    const changed = body()
+    const headers = new Headers({ "x-a": "1" })
+    const call = fetch("/v2/x", { method: "POST", headers, body: changed })
+    change(changed as never)
+    headers.set("x-a", "2")
+    yield* Effect.promise(() => call)
+    yield* Effect.promise(() => fetch("/v2/x", { method: "POST", body: body() }))
+    const [first, second] = seen
+    expect([first?.body, first?.headers["x-a"]]).toEqual([second?.body, "1"])
+  }
+)
 
 testLive.each(clients)(
   "fetch: the web Response has the status, headers, cookies and body of the service, over $name",
@@ -109,24 +109,21 @@ testLive.each(clients)(
   }
 )
 
-testLive("fetch: the pseudo-headers of an HTTP/2 request are not sent", function*() {
-  const [fetch, seen] = yield* overPort()
+test("fetch: the pseudo-headers of an HTTP/2 request are not sent", function*([fetch, seen]) {
   yield* Effect.promise(() => fetch("/v2/x", { headers: { ":method": "GET", ":path": "/foods", "x-a": "1" } }))
   expect(seen).toMatchObject([{ path: "/v2/x", headers: { "x-a": "1" } }])
 })
 
-testLive("fetch: headers of an incoming request that are undefined or null are not sent", function*() {
-  const [fetch, seen] = yield* overPort()
+test("fetch: headers of an incoming request that are undefined or null are not sent", function*([fetch, seen]) {
   const headers: Record<string, unknown> = { "x-request-id": undefined, "x-tenant": null, "x-a": ["1", "2"] }
   yield* Effect.promise(() => fetch("/v2/x", { headers: headers as Record<string, string> }))
   expect(seen).toMatchObject([{ headers: { "x-a": "1,2" } }])
   expect(Object.keys(seen[0]?.headers ?? {})).not.toEqual(expect.arrayContaining([expect.stringMatching(/^x-[rt]/)]))
 })
 
-testLive.each(["Request", "Response"])(
+test.each(["Request", "Response"])(
   "fetch: in a process without %s, it rejects with BadRequest and sends nothing",
-  function*(name) {
-    const [fetch, seen] = yield* overPort()
+  function*(name, [fetch, seen]) {
     vi.stubGlobal(name, undefined)
     const badRequest = { _tag: "BadRequest", detail: expect.stringContaining("no Request and Response") }
     yield* Effect.promise(() => expect(fetch("/v2/x")).rejects.toMatchObject(badRequest))
@@ -134,18 +131,16 @@ testLive.each(["Request", "Response"])(
   }
 )
 
-testLive.each<readonly [string, RequestInit]>([
+test.each<readonly [string, RequestInit]>([
   ["a body with GET", { body: "oats" }],
   ["an invalid header", { headers: { "x-a": "1\nx" } }]
-])("fetch: %s rejects with BadRequest and is not sent", function*([, init]) {
-  const [fetch, seen] = yield* overPort()
+])("fetch: %s rejects with BadRequest and is not sent", function*([, init], [fetch, seen]) {
   const badRequest = { _tag: "BadRequest", operation: "request", detail: expect.any(String) }
   yield* Effect.promise(() => expect(fetch("/v2/diary", init)).rejects.toMatchObject(badRequest))
   expect(seen).toEqual([])
 })
 
-testLive("fetch: it rejects with the error of a body stream that fails", function*() {
-  const [fetch] = yield* overPort()
+test("fetch: it rejects with the error of a body stream that fails", function*([fetch]) {
   const body = new ReadableStream({ start: (controller) => controller.error(new Error("no such file")) })
   yield* Effect.promise(() => expect(fetch("/v2/x", { method: "POST", body })).rejects.toThrow("no such file"))
 })

@@ -10,7 +10,7 @@ import * as Five from "ioredis"
 import * as Oldest from "ioredis-5-4"
 import * as Six from "ioredis-6"
 import { laws } from "../../shared/cacheLaws.js"
-import { test, testLive } from "../../support/doubles/arranged.js"
+import { arrangedLive, test, testLive } from "../../support/doubles/arranged.js"
 import { freePort, listening } from "../../support/doubles/Wire.js"
 import * as RedisServer from "./RedisServer.js"
 
@@ -51,23 +51,23 @@ const keysOf = ({ command }: RedisServer.RedisServer) =>
 const written = (cache: SharedTokenCache.Service, of = name) =>
   Effect.zipRight(cache.lease(of, "first", minute), cache.write(of, "one", first))
 
+const onRedis = arrangedLive(Effect.suspend(() => RedisServer.make()), Layer.empty)
+
 describeWithRedis("RedisTokenCache", () => {
   for (const { Cluster, redis, version } of versions) {
-    testLive.each(laws)(`%s (${version})`, function*([, holds]) {
-      const { port } = yield* RedisServer.make()
+    onRedis.each(laws)(`%s (${version})`, function*([, holds], { port }) {
       const client = yield* opened(() => redis({ port }))
       const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client))
       yield* Effect.gen(() => holds(cache, Effect.sleep))
     })
 
-    testLive.each([
+    onRedis.each([
       { stringNumbers: true },
       { enableAutoPipelining: true },
       { commandTimeout: 5_000 }
     ])(
       `layerFromClient works with a client that has a keyPrefix and %j (${version})`,
-      function*(options) {
-        const server = yield* RedisServer.make()
+      function*(options, server) {
         const client = yield* opened(() => redis({ port: server.port, keyPrefix: "app:", ...options }))
         const keys = yield* Effect.scoped(Effect.gen(function*() {
           const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client, { prefix: "p:" }))
@@ -92,8 +92,7 @@ describeWithRedis("RedisTokenCache", () => {
     })
   }
 
-  testLive("layer opens one connection and closes it on shutdown", function*() {
-    const server = yield* RedisServer.make()
+  onRedis("layer opens one connection and closes it on shutdown", function*(server) {
     const clients = Effect.map(server.command("CLIENT", "LIST"), (list) => String(list).trim().split("\n").length)
     const [before, meanwhile] = yield* Effect.scoped(
       Effect.gen(function*() {
@@ -106,20 +105,21 @@ describeWithRedis("RedisTokenCache", () => {
     expect([before, meanwhile]).toEqual([1, 2])
   })
 
-  testLive.each(Object.entries({ "5-4": Oldest, "6": Six }))("layer works with ioredis-%s", function*([id, module]) {
-    const server = yield* RedisServer.make()
-    const connect = vi.spyOn(module.Redis.prototype, "connect")
-    vi.doMock("ioredis", () => module)
-    yield* Effect.addFinalizer(() => Effect.sync(() => [vi.doUnmock("ioredis"), connect.mockRestore()]))
-    const path = `../../../src/redis/RedisTokenCache.js?${id}`
-    const { layer }: typeof RedisTokenCache = yield* Effect.promise(() => import(/* @vite-ignore */ path))
-    const cache = yield* cacheOf(layer({ url: server.url }))
-    expect([yield* written(cache), yield* cache.read(name)]).toEqual([true, Option.some("one")])
-    expect(connect.mock.contexts).toMatchObject([{ options: { enableTLSForSentinelMode: true, family: 0 } }])
-  })
+  onRedis.each(Object.entries({ "5-4": Oldest, "6": Six }))(
+    "layer works with ioredis-%s",
+    function*([id, module], server) {
+      const connect = vi.spyOn(module.Redis.prototype, "connect")
+      vi.doMock("ioredis", () => module)
+      yield* Effect.addFinalizer(() => Effect.sync(() => [vi.doUnmock("ioredis"), connect.mockRestore()]))
+      const path = `../../../src/redis/RedisTokenCache.js?${id}`
+      const { layer }: typeof RedisTokenCache = yield* Effect.promise(() => import(/* @vite-ignore */ path))
+      const cache = yield* cacheOf(layer({ url: server.url }))
+      expect([yield* written(cache), yield* cache.read(name)]).toEqual([true, Option.some("one")])
+      expect(connect.mock.contexts).toMatchObject([{ options: { enableTLSForSentinelMode: true, family: 0 } }])
+    }
+  )
 
-  testLive("an oversized entry is not read completely", function*() {
-    const server = yield* RedisServer.make()
+  onRedis("an oversized entry is not read completely", function*(server) {
     yield* server.command("SET", `nutrition-advisor:{${name}}:token`, "A".repeat(1_000_000))
     const cache = yield* cacheOf(RedisTokenCache.layer({ url: server.url }))
     yield* cache.read(name)
@@ -132,8 +132,7 @@ describeWithRedis("RedisTokenCache", () => {
     expect((yield* sent) - before).toBeLessThan(40_000)
   })
 
-  testLive("an ACL user with the rules of docs/sharing.md can make every call", function*() {
-    const server = yield* RedisServer.make()
+  onRedis("an ACL user with the rules of docs/sharing.md can make every call", function*(server) {
     const rules = readFileSync(new URL("../../../docs/sharing.md", import.meta.url), "utf8")
       .match(/'~nutrition-advisor:\*' -@all .*$/m)?.[0].replaceAll("'", "").split(" ") ?? []
     yield* server.command("ACL", "SETUSER", "advisor", "on", ">secret", "resetkeys", "resetchannels", ...rules)
@@ -144,8 +143,7 @@ describeWithRedis("RedisTokenCache", () => {
     expect(yield* cache.read(name)).toEqual(Option.some("one"))
   })
 
-  testLive("layerConfig reads the URL from its variable, and a given prefix overrides its variable", function*() {
-    const server = yield* RedisServer.make()
+  onRedis("layerConfig reads the URL from its variable, and a given prefix overrides its variable", function*(server) {
     const variables = new Map([
       ["NUTRITION_ADVISOR_REDIS_URL", Redacted.value(server.url)],
       ["NUTRITION_ADVISOR_REDIS_PREFIX", "ours:"]
@@ -157,13 +155,12 @@ describeWithRedis("RedisTokenCache", () => {
 })
 
 describeWithRedis("RedisTokenCache: failed call", () => {
-  testLive.each<readonly [string, (server: RedisServer.RedisServer) => Effect.Effect<unknown>]>([
+  onRedis.each<readonly [string, (server: RedisServer.RedisServer) => Effect.Effect<unknown>]>([
     ["ECONNREFUSED", ({ kill }) => kill],
     ["READONLY", ({ command }) => command("REPLICAOF", "127.0.0.1", 1)],
     ["OOM", ({ command }) => command("CONFIG", "SET", "maxmemory", "1")],
     ["NOAUTH", ({ command }) => command("CONFIG", "SET", "requirepass", "x")]
-  ])("the error has the code %s", function*([code, happens]) {
-    const server = yield* RedisServer.make()
+  ])("the error has the code %s", function*([code, happens], server) {
     const cache = yield* cacheOf(RedisTokenCache.layer({ url: server.url }))
     yield* happens(server)
     expect(yield* Effect.flip(cache.lease(name, "first", minute))).toMatchObject({ reason: "Unavailable", code })
