@@ -55,20 +55,18 @@ describe("AccessToken.stateAt", () => {
   })
 })
 
-describe("AccessToken.isSame", () => {
-  const one = IssuerDouble.token(1, 1, 1)
+const one = IssuerDouble.token(1, 1, 1)
 
-  const make = (parts: Partial<Parameters<typeof AccessToken.make>[0]> = {}) =>
-    AccessToken.make({ value: one.value, serviceId: one.serviceId, receivedAt: 5, expiresAt: 9, ...parts })
+const likeOne = (parts: Partial<Parameters<typeof AccessToken.make>[0]> = {}) =>
+  AccessToken.make({ value: one.value, serviceId: one.serviceId, receivedAt: 5, expiresAt: 9, ...parts })
 
-  it.each([
-    ["a token is the same as itself", one, true],
-    ["tokens with the same value and identifier are the same, whatever their other fields are", make(), true],
-    ["a token with a different value is not the same", make({ value: "other" }), false],
-    ["a token with a different identifier is not the same", make({ serviceId: "other" }), false]
-  ])("%s", (_, other, expected) => {
-    expect(AccessToken.isSame(one, other)).toBe(expected)
-  })
+it.each([
+  ["a token is the same as itself", one, true],
+  ["tokens with the same value and identifier are the same, whatever their other fields are", likeOne(), true],
+  ["a token with a different value is not the same", likeOne({ value: "other" }), false],
+  ["a token with a different identifier is not the same", likeOne({ serviceId: "other" }), false]
+])("AccessToken.isSame: %s", (_, other, expected) => {
+  expect(AccessToken.isSame(one, other)).toBe(expected)
 })
 
 it("AccessToken.make accepts secrets as strings and as Redacted values", () => {

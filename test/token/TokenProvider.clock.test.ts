@@ -117,21 +117,19 @@ describe("exchange in a process that is suspended", () => {
   })
 })
 
-describe("wall clock that is set during an exchange", () => {
-  test.each([5_000, hour, -60_000])(
-    "by %i ms: the exchange times out after tokenTimeout and is not repeated",
-    function*(millis) {
-      const { callers, issuer } = yield* exchanging(hanging, (clock) => {
-        clock.wallOffset += millis
-      })
-      yield* TestClock.adjust("8999 millis")
-      const before = yield* Fiber.poll(callers)
-      yield* TestClock.adjust("1 millis")
-      expect([before, yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls])
-        .toMatchObject([Option.none(), timedOut, 2])
-    }
-  )
-})
+test.each([5_000, hour, -60_000])(
+  "wall clock that is set by %i ms during an exchange: it times out after tokenTimeout and is not repeated",
+  function*(millis) {
+    const { callers, issuer } = yield* exchanging(hanging, (clock) => {
+      clock.wallOffset += millis
+    })
+    yield* TestClock.adjust("8999 millis")
+    const before = yield* Fiber.poll(callers)
+    yield* TestClock.adjust("1 millis")
+    expect([before, yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls])
+      .toMatchObject([Option.none(), timedOut, 2])
+  }
+)
 
 scheduled(
   "wall clock that is set back: the Schedule refreshes the token within a minute",
