@@ -159,12 +159,12 @@ it("timeout: a slower fetch rejects with TransportError \"Timeout\"", async () =
   await expect(world.advisor.fetch(searchPath, { timeout: 20 })).rejects.toEqual(timedOut("request"))
 })
 
-it.each<readonly [option: string, what: string, options: object, detail: string]>([
-  ["timeout", "NaN", { timeout: NaN }, "the timeout is not a duration"],
-  ["timeout", "in parsecs", { timeout: "5 parsecs" }, "the timeout is not a duration"],
-  ["signal", "an AbortController", { signal: new AbortController() }, "the signal is not an AbortSignal"],
-  ["signal", "false", { signal: false }, "the signal is not an AbortSignal"]
-])("%s: a call for which it is %s is not sent and rejects with BadRequest", async (_, _what, options, detail) => {
+it.each<readonly [invalid: string, options: object, detail: string]>([
+  ["the timeout NaN", { timeout: NaN }, "the timeout is not a duration"],
+  ["the timeout \"5 parsecs\"", { timeout: "5 parsecs" }, "the timeout is not a duration"],
+  ["an AbortController as its signal", { signal: new AbortController() }, "the signal is not an AbortSignal"],
+  ["false as its signal", { signal: false }, "the signal is not an AbortSignal"]
+])("call options: a call with %s is not sent and rejects with BadRequest", async (_, options, detail) => {
   await using world = simulatedClient()
   const badRequest = { _tag: "BadRequest", detail }
   await expect(world.advisor.search("oats", options)).rejects.toMatchObject(badRequest)
