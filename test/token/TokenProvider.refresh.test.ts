@@ -110,6 +110,24 @@ describe("refresh: Schedule", () => {
     expect([yield* issuer.calls, yield* Time.timers]).toEqual([0, 0])
   })
 
+  type First = (services: Effect.Effect.Success<typeof Issuer.providerServices>) => Effect.Effect<unknown, unknown>
+
+  coldAtFirst.each<readonly [way: string, first: First]>([
+    ["an exchange", ({ provider }) => provider.get],
+    ["a renewal", ({ provider }) => provider.renew(Issuer.token(9, 0, expiry))],
+    ["the store, and is stale", ({ issuer, provider, store }) =>
+      Effect.all([
+        TestClock.setTime(marginStart - 1_000),
+        store.put(Issuer.token(9, 0, expiry)),
+        issuer.respondNext(Effect.fail(unavailable)),
+        provider.get
+      ])]
+  ])("the Schedule also starts if the first token comes from %s", function*([, first], services) {
+    yield* first(services)
+    yield* TestClock.adjust(windowStart)
+    expect(yield* services.issuer.calls).toBe(2)
+  })
+
   freshAtFirst("the Schedule retries at its first check after the backoff", function*({ issuer }) {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* TestClock.adjust(windowStart + 60_000)
