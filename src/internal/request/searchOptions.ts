@@ -83,7 +83,8 @@ export const withNormalizedOptions = readingWith(normalized, normalized({}))
 
 /**
  * Passes the options of a search to another client, which may read them later or more than once. They are copied, because the caller may
- * change them for its next search, and because an iterator can't be read twice.
+ * change them for its next search, and because an iterator can't be read twice. They are not normalized, because a test double should get
+ * what the caller wrote.
  */
 export const withCopiedOptions = readingWith<SearchOptions | undefined>(copied, undefined)
 
