@@ -47,6 +47,14 @@ type FormEntries = Iterable<readonly [string, unknown]>
 export const isForm = (content: unknown): content is FormEntries =>
   classOf(content) === "FormData" && hasMethod(content, Symbol.iterator)
 
+/** Copies a body in memory. A Blob can't change, and a form or a stream is returned as it is. */
+export const copyOfBody = (content: unknown): unknown => {
+  if (typeof content === "string") return content
+  return classOf(content) === "URLSearchParams"
+    ? new URLSearchParams(String(content))
+    : bytesOf(content)?.slice() ?? content
+}
+
 const fromBlob = async (blob: AnyBlob): Promise<Upload> => ({
   bytes: new Uint8Array(await blob.arrayBuffer()),
   contentType: blob.type === "" ? undefined : blob.type

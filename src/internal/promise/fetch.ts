@@ -51,26 +51,25 @@ const recordingErrors = (chunks: Chunks, thrown: Array<unknown>) =>
     cancel: chunks.cancel
   }, { highWaterMark: 0 })
 
-/** Converts a body as fetch does, and copies bytes. The client reads streams itself, within its timeout. */
+/** Converts a body as fetch does. The client reads streams itself, within its timeout. */
 const bodyOf = (content: unknown, contentType: string | undefined, thrown: Array<unknown>) => {
   if (Upload.isBlob(content) || Upload.isForm(content)) return HttpBody.raw(content, { contentType })
   const chunks = chunksOf(content)
   if (chunks !== undefined) return HttpBody.raw(recordingErrors(chunks, thrown), { contentType })
   const { bytes, contentType: usual } = Upload.fromMemory(content) ?? Upload.fromString(String(content))
-  return HttpBody.raw(bytes.slice(), { contentType: contentType ?? usual })
+  return HttpBody.raw(bytes, { contentType: contentType ?? usual })
 }
 
-const requestOf = (path: string, init: Init, thrown: Array<unknown>) =>
-  Either.flatMap(headOf(path, init), ({ headers, method }) => {
-    const { body } = init
-    const isEmpty = body === undefined || body === null
+const requestOf = (path: string, { headers, method }: Request, content: unknown, thrown: Array<unknown>) =>
+  Effect.suspend(() => {
+    const isEmpty = content === undefined || content === null
     if (!isEmpty && (method === "GET" || method === "HEAD")) {
-      return Either.left(notSent(`a ${method} request can't have a body`))
+      return notSent(`a ${method} request can't have a body`)
     }
-    return Either.right(
+    return Effect.succeed(
       HttpClientRequest.make(method as HttpMethod)(path, {
         headers: [...headers],
-        body: isEmpty ? HttpBody.empty : bodyOf(body, headers.get("content-type") ?? undefined, thrown)
+        body: isEmpty ? HttpBody.empty : bodyOf(content, headers.get("content-type") ?? undefined, thrown)
       })
     )
   })
@@ -98,12 +97,14 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
  * and the caller may use the same objects for the next call.
  */
 export const fetchPath = (path: string, init: Init) => {
+  const head = headOf(path, init)
+  const content = Upload.copyOfBody(init.body)
   const thrown: Array<unknown> = []
-  const request = requestOf(path, init, thrown)
   return Effect.flatMap(
     NutritionAdvisor,
     ({ httpClient }) =>
-      Effect.flatMap(request, httpClient.execute).pipe(
+      Effect.flatMap(head, (head) => requestOf(path, head, content, thrown)).pipe(
+        Effect.flatMap(httpClient.execute),
         Effect.flatMap(responseOf),
         Effect.mapError((error) => thrown.length === 0 ? error : thrown[0])
       )
