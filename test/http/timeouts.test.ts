@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "@effect/vitest"
 import { Effect, FastCheck, TestClock } from "effect"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
 import { test, testLive } from "../support/doubles/arranged.js"
+import * as ManualClock from "../support/doubles/ManualClock.js"
 import * as Time from "../support/doubles/Time.js"
 
 const make = Timeouts.make(30_000)
@@ -75,11 +76,19 @@ describe("timeouts", () => {
     expect([seen, yield* Time.timers]).toEqual([[1, 2, 3], 0])
   })
 
+  test("each request times out if the clock doesn't sleep", function*() {
+    const seen: Array<number> = []
+    const clock = { ...ManualClock.over(yield* Effect.clock), sleep: () => Effect.void }
+    const { add } = yield* Effect.withClock(make, clock)
+    for (const name of [1, 2]) add(new Noted(name, seen))
+    expect(seen).toEqual([1, 2])
+  })
+
   testLive("closing the scope expires pending requests at once, and leaves no timer", function*() {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
     const seen: Array<number> = []
-    yield* Effect.scoped(Effect.map(make, ({ add }) => add(new Noted(1, seen))))
+    yield* Effect.scoped(Effect.map(Effect.uninterruptible(make), ({ add }) => add(new Noted(1, seen))))
     yield* Effect.promise(() => vi.advanceTimersByTimeAsync(1))
     expect([seen, vi.getTimerCount()]).toEqual([[-1], 0])
   })

@@ -43,7 +43,7 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
     const runtime = yield* Effect.runtime<never>()
     const anchor: Timed = new Anchor()
     let isClosed = false
-    /** The fiber that sleeps. Undefined if there is no entry. */
+    /** The fiber that sleeps until the first entry is due. */
     let watcher: Fiber.RuntimeFiber<void> | undefined
 
     const now = () => monotonicMillis(clock)
@@ -79,7 +79,10 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
         timed.before = anchor.before
         timed.after = anchor
         timed.before.after = anchor.before = timed
-        watcher ??= outsideOfCalls(() => Runtime.runFork(runtime, Effect.interruptible(watching)))
+        if (watcher !== undefined) return
+        const fiber = outsideOfCalls(() => Runtime.runFork(runtime, Effect.interruptible(watching)))
+        // With a clock that doesn't sleep, the entry has already expired.
+        if (anchor.after !== anchor) watcher = fiber
       }
     }
   })
