@@ -104,6 +104,8 @@ const notResumed = Object.assign(new Error("secret"), { code: "UND_ERR_REQ_RETRY
 
 const orOtherwise = "has headers that are too large, or can't be decompressed"
 
+const fetchFailed = (cause: object) => new TypeError("fetch failed", { cause })
+
 const circular = new Error("secret")
 circular.cause = circular
 
@@ -125,6 +127,13 @@ describe("HTTP request without a response", () => {
     ["a code that is a URL", failing(withCode("https://user:secret@host")), { reason: "Connection" }],
     ["an AggregateError", failing(new AggregateError([withCode("EPIPE")])), { reason: "Aborted", code: "EPIPE" }],
     ["a cause without a class", failing({ cause: { code: "EAI_AGAIN" } }), { reason: "Connection", code: "EAI_AGAIN" }],
+    ["an error with only a code", failing(fetchFailed(Object.assign(new Error(), { code: "EPIPE" }))), {
+      reason: "Aborted",
+      code: "EPIPE"
+    }],
+    ["values that can't become strings", failing(fetchFailed({ message: Symbol(), code: Object.create(null) })), {
+      reason: "Connection"
+    }],
     ["a circular cause", failing(circular), { reason: "Connection" }],
     ["a download that can't resume", failing(notResumed), { reason: "Connection", code: "UND_ERR_REQ_RETRY" }],
     ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }]

@@ -77,15 +77,22 @@ const emptyResponse = (status: number, headers = {}): BufferedResponse => ({
 })
 
 /**
- * undici replaces some responses by an error. Returns such a response, without its body. The errors of its interceptors `retry` and
- * `responseError` contain the status. For a 407, the cause of fetch's error has no message, and ProxyAgent's error ends with "(407)".
+ * Whether an error of undici stands for a 407. The cause of fetch's error then has neither a message nor a code, and the message of a
+ * ProxyAgent without a tunnel ends with "(407)".
  */
-const replacedResponse = ({ cause, code, headers, message, statusCode: status }: ErrorFields) => {
-  if (/^UND_ERR_(REQ_RETRY|RESPONSE)$/.test(`${code}`) && typeof status === "number" && status >= 400) {
+const is407 = ({ cause, message }: ErrorFields) =>
+  message === "fetch failed"
+    ? Predicate.isRecord(cause) && cause.message === "" && cause.code === undefined
+    : typeof message === "string" && message.endsWith("(407)")
+
+/** undici replaces some responses by an error. Returns such a response, without its body. The interceptors are `retry` and `responseError`. */
+const replacedResponse = (error: ErrorFields) => {
+  const { code, headers, statusCode: status } = error
+  const isOfInterceptor = code === "UND_ERR_REQ_RETRY" || code === "UND_ERR_RESPONSE"
+  if (isOfInterceptor && typeof status === "number" && status >= 400) {
     return emptyResponse(status, { ...headers as BufferedResponse["headers"] })
   }
-  const is407 = message === "fetch failed" ? `${cause}` === "Error" : /\(407\)$/.test(`${message}`)
-  return is407 ? emptyResponse(407) : undefined
+  return is407(error) ? emptyResponse(407) : undefined
 }
 
 const sendErrorOf = (cause: unknown, status: number | undefined, operation: Operation): SendError => {
