@@ -72,7 +72,7 @@ const make = (options: Options) =>
 
     const search: Service["search"] = (term, given) =>
       withNormalizedOptions(given, (options) => {
-        const sent = Effect.suspend(() => advisor.search(term, given && options))
+        const sent = Effect.suspend(() => advisor.search(term, given ? options : undefined))
         const key = searchKey(term, options)
         // A search that can't be compared with others is always sent.
         if (key === undefined) return Effect.zipRight(Effect.sync(() => cachedSearches.count("Miss")), sent)
