@@ -192,18 +192,42 @@ describeWithRedis("RedisTokenCache: failed call", () => {
     expect(error).toMatchObject({ _tag: "SharedTokenCacheError", reason: "Unavailable" })
   })
 
+  /** The first byte of a TLS connection. */
+  const tlsHandshake = 0x16
+
+  /** A cache whose Sentinel, if it is up, names the server on this port as the primary. */
+  const cacheOverSentinel = (url: Redacted.Redacted<string>, port: number, isUp: () => boolean) =>
+    Effect.gen(function*() {
+      const sentinel = createServer((socket) => {
+        if (!isUp()) socket.destroy()
+        RedisServer.replying(socket, (command) => command === "sentinel" ? `*2\r\n+${host}\r\n+${port}` : "+OK")
+      })
+      const redis = { name: "primary", sentinels: [{ host, port: yield* listening(sentinel) }], updateSentinels: false }
+      return yield* cacheOf(RedisTokenCache.layer({ url, redis }))
+    })
+
   testLive("a call fails at once while no Sentinel responds, and a later one connects again", function*() {
     const { port, url } = yield* RedisServer.make()
     let isUp = false
-    const sentinel = createServer((socket) => {
-      if (!isUp) socket.destroy()
-      RedisServer.replying(socket, (command) => command === "sentinel" ? `*2\r\n+${host}\r\n+${port}` : "+OK")
-    })
-    const redis = { name: "primary", sentinels: [{ host, port: yield* listening(sentinel) }], updateSentinels: false }
-    const cache = yield* cacheOf(RedisTokenCache.layer({ url, redis }))
+    const cache = yield* cacheOverSentinel(url, port, () => isUp)
     expect(yield* Effect.flip(cache.read(name))).toMatchObject({ reason: "Unavailable", code: "SentinelsUnreachable" })
     isUp = true
     expect(yield* cache.read(name)).toEqual(Option.none())
+  })
+
+  testLive("over Sentinel, the primary gets a TLS handshake if the URL is rediss://", function*() {
+    const received: Array<Buffer> = []
+    const primary = createServer((socket) =>
+      socket.once("data", (bytes) => {
+        received.push(bytes)
+        socket.destroy()
+      })
+    )
+    const url = Redacted.make(`rediss://advisor:secret-1@${host}`)
+    const cache = yield* cacheOverSentinel(url, yield* listening(primary), () => true)
+    yield* Effect.flip(cache.read(name))
+    expect(received.map(([first]) => first)).toContain(tlsHandshake)
+    expect(Buffer.concat(received).includes("secret-1")).toBe(false)
   })
 
   testLive("the error contains neither address nor password", function*() {
