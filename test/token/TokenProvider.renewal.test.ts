@@ -142,6 +142,16 @@ describe("renewal during a cool-down", () => {
 
   const coolingDown = arranged(secondRenewal, Issuer.layerOnDemand)
 
+  withToken("renewals that join an exchange don't count", function*({ first, issuer, provider }) {
+    yield* issuer.setLatency("1 second")
+    const joined = yield* Effect.forkAll([provider.renew(first), provider.renew(first), provider.renew(first)])
+    yield* TestClock.adjust("1 second")
+    const [held = first] = yield* Fiber.join(joined)
+    const next = yield* Effect.fork(provider.renew(held))
+    yield* TestClock.adjust("1 second")
+    expect(Issuer.valueOf(yield* Fiber.join(next))).toBe(Issuer.secretOf(3))
+  })
+
   coolingDown("a refresh is not delayed", function*({ calls, issuer, provider }) {
     yield* TestClock.setTime(windowStart)
     yield* provider.get
