@@ -101,6 +101,12 @@ describe("MCP program", () => {
     for (const secret of Object.values(secrets)) expect(output.stdout + output.stderr).not.toContain(secret)
   })
 
+  testLive("it exits when standard input ends before any call", function*() {
+    const { child, ended } = yield* started(yield* settings)
+    child.stdin.end()
+    expect(yield* ended).toMatchObject({ code: 0, stderr: "" })
+  })
+
   testLive("it responds to calls sent right before standard input ends", function*() {
     const { child, ended, frames } = yield* started(yield* settings)
     child.stdin.end(`${hello}${callOf(1, "oats")}${callOf(2, "broken")}${callOf(3, "rice")}`)
