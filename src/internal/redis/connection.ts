@@ -16,9 +16,9 @@ export interface Connection {
 }
 
 /**
- * Connects just before a command if ioredis is not connected yet, or has given up because no Sentinel responded. By itself, ioredis would
- * connect in the first command, and the connection would keep the context of its call until the client is closed. If connecting fails, the
- * command fails, too.
+ * Connects just before a command if ioredis is not connected yet, or has given up, as it does if no Sentinel responds. By itself, ioredis
+ * would connect in the first command, and the connection would keep the context of its call until the client is closed. If connecting fails,
+ * the command fails, too.
  */
 const connectingOutsideOfCalls = (redis: Redis, isClosed: () => boolean): Client => ({
   call: (command, ...args) => {
