@@ -41,7 +41,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
       ? yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh }, run)
       : constVoid
 
-    /** Returns a token to a caller. */
+    /** Returns a token to a caller, and reports that to the background refresh. */
     const use = (token: Token): Effect.Effect<Token> => {
       reportUse(token)
       return Effect.succeed(token)
