@@ -48,8 +48,8 @@ const serve = async (advisor: Client, options: Options) => {
   }, { transport: new StdioServerTransport(input) })
   const end = () => void advisor.close().finally(() => process.exit())
   process.stdout.once("error", end)
-  // A client may close standard error. Node would end the program when it logs the next failed exchange.
-  process.stderr.on("error", constVoid)
+  // If the client dies, a socket as standard input may be reset instead of ending.
+  process.stdin.once("error", end)
   // As process 1 of a container, Node would ignore signals that have no listener.
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end)
   process.stdin.once("end", async () => {
@@ -64,6 +64,12 @@ const messageOf = (error: unknown) => {
   const isOfSettings = Predicate.isTagged(error, "ConfigurationError")
   return isOfSettings ? `${message} Run with --help to list the variables.` : message
 }
+
+/**
+ * Node would end the program with a stack trace if nobody reads what it prints: a client may close standard error before a failed exchange is
+ * logged, and `head` may have ended.
+ */
+for (const stream of [process.stdout, process.stderr]) stream.on("error", constVoid)
 
 try {
   const { fields, help, maxResultBytes, simulator, version: printsVersion } = Either.getOrThrowWith(

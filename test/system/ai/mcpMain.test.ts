@@ -1,3 +1,6 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { connect, createServer, type Socket } from "node:net"
 import { describe, expect, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
@@ -142,6 +145,30 @@ describe("MCP program", () => {
     const { results: [first] } = JSON.parse(text)
     expect(Object.keys(first)).toEqual(["name"])
   })
+
+  testLive("it exits with code 0 if its standard input is a socket that is reset", function*() {
+    const server = createServer()
+    const accepted = once(server, "connection")
+    const input = connect(yield* Wire.listening(server), "127.0.0.1")
+    const [client]: Array<Socket> = yield* Effect.promise(() => accepted)
+    const args = ["--import", "tsx", program, "--simulator"]
+    const child = spawn(process.execPath, args, { stdio: [input, "pipe", "inherit"] })
+    yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
+    input.destroy()
+    client?.write(hello)
+    yield* Effect.promise(() => once(child.stdout, "data"))
+    client?.resetAndDestroy()
+    expect(yield* Effect.promise(() => once(child, "exit"))).toEqual([0, null])
+  })
+
+  testLive.each(["--help", "--version"])(
+    "with %s, it exits with code 0 if nobody reads its output",
+    function*(argument) {
+      const { child, ended } = yield* Program.started(program, [argument])
+      child.stdout.destroy()
+      expect(yield* ended).toMatchObject({ code: 0, stderr: "" })
+    }
+  )
 
   testLive.each([["--help", usage], ["--version", `${version}\n`]] as const)(
     "with %s, it prints only that, and exits with code 0",
