@@ -321,8 +321,10 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
   })
 })
 
-test("sharing: the lease is released even if writing the token fails", function*({ cache }) {
-  cache.next.set("write", Cache.fails)
+test.each(
+  [["fails", Cache.fails], ["takes longer than cacheTimeout", () => hanging]] as const
+)("sharing: the lease is released even if writing the token %s", function*([, behavior], { cache }) {
+  cache.next.set("write", behavior)
   yield* fromNewReplica
   expect(yield* isFree).toBe(true)
 })

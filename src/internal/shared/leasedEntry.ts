@@ -45,6 +45,8 @@ export const make = (
 
   const endLease = Effect.suspend(() => cache.release(name, owner))
 
+  const endLeaseInBackground = Effect.forkIn(Effect.ignore(withinCacheTimeout(endLease)), scope)
+
   return {
     /** Reads the token, with the times that its publisher gave it. */
     read: Effect.suspend(() => cache.read(name)).pipe(
@@ -61,17 +63,19 @@ export const make = (
      */
     take: Effect.tapError(
       Effect.suspend(() => withinCacheTimeout(cache.lease(name, owner, lease))),
-      () => Effect.forkIn(Effect.ignore(withinCacheTimeout(endLease)), scope)
+      () => endLeaseInBackground
     ),
     release: Effect.catchAll(withinCacheTimeout(endLease), reportFailure),
     /**
-     * Publishes the token before it releases the lease, so that the next holder of the lease finds the token. Both calls share one timeout.
+     * Publishes the token before it releases the lease, so that the next holder of the lease finds the token. Both calls share one timeout,
+     * which also elapses if the process is busy or suspended. The lease is then released in the background.
      */
     publishAndRelease: (token: AccessToken) =>
       write(token).pipe(
         Effect.catchAll(reportFailure),
         Effect.zipRight(endLease),
         withinCacheTimeout,
+        Effect.tapError(() => endLeaseInBackground),
         Effect.catchAll(reportFailure)
       )
   }
