@@ -84,6 +84,9 @@ const main = Effect.gen(function*() {
   }
 })
 
+// `head` and pagers may end before everything is printed.
+process.stdout.on("error", () => process.exit())
+
 main.pipe(
   Effect.catchAll((error) =>
     Effect.zipRight(

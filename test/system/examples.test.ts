@@ -39,6 +39,12 @@ describe("examples/search.ts", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   })
 
+  testLive("it exits with code 0 if nobody reads its output", function*() {
+    const { child, ended } = yield* Program.started("examples/search.ts", ["greek yogurt"])
+    child.stdout.destroy()
+    expect(yield* ended).toMatchObject({ code: 0, stderr: "" })
+  })
+
   withSimulator("the configured key is sent to the configured service", function*({ service, settings }) {
     const { code, stdout } = yield* run("search", ["banana"], settings)
     expect(yield* service.counters).toMatchObject({ exchanges: 1, searches: 1 })
