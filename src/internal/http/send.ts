@@ -59,12 +59,12 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
 }
 
 /**
- * Returns the code of an error. Three errors have no string as their code: a TimeoutError, such as that of an AbortSignal.timeout in a custom
- * fetch, that of fetch for a blocked port, and that of undici 7 for invalid HTTP.
+ * Returns the code of an error. Three errors have no string as their code: a timeout, such as that of an AbortSignal.timeout in a custom
+ * fetch or of an Effect.timeout in a wrapper, that of fetch for a blocked port, and that of undici 7 for invalid HTTP.
  */
 const codeOf = ({ code, message, name }: ErrorFields) => {
   if (typeof code === "string" && (knownCode.test(code) || decompressionCode.test(code))) return code
-  if (name === "TimeoutError") return "ETIMEDOUT"
+  if (/^Timeout/.test(`${name}`)) return "ETIMEDOUT"
   if (name === "HTTPParserError") return /EOF/.test(`${message}`) ? "HPE_INVALID_EOF_STATE" : "HPE_INVALID"
   return message === "bad port" ? badPort : undefined
 }
