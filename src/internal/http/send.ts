@@ -64,7 +64,7 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
  */
 const codeOf = ({ code, message, name }: ErrorFields) => {
   if (typeof code === "string" && (knownCode.test(code) || decompressionCode.test(code))) return code
-  if (/^Timeout/.test(`${name}`)) return "ETIMEDOUT"
+  if (name === "TimeoutError" || name === "TimeoutException") return "ETIMEDOUT"
   if (name === "HTTPParserError") return /EOF/.test(`${message}`) ? "HPE_INVALID_EOF_STATE" : "HPE_INVALID"
   return message === "bad port" ? badPort : undefined
 }
