@@ -80,6 +80,20 @@ describe("custom fetch that resolves with", () => {
   })
 })
 
+it.each<readonly [string, (response: Response) => object]>([
+  ["ky throws", (response) => response],
+  ["axios throws", ({ headers, status }) => ({ headers: new Map(headers), status })]
+])("custom fetch: an error with a response, as %s it for an error status, is reported by its status", async (_, of) => {
+  const statuses = [403, 503]
+  const service = serviceOf((_, index) => {
+    const response = of(new Response("", { status: statuses[index] ?? 200, headers: { "retry-after": "7" } }))
+    throw Object.assign(new Error("error status"), { code: "ERR_BAD_REQUEST", response })
+  })
+  await using client = clientOf(service)
+  await expect(client.search("oats")).rejects.toMatchObject({ _tag: "ServerError", status: 503, retryAfter: 7 })
+  expect(service.exchanges).toHaveLength(2)
+})
+
 describe("response body of a custom fetch", () => {
   it("a web stream that is too large is canceled, and its request aborted", async () => {
     const pull = vi.fn((controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(1_000)))

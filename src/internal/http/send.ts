@@ -15,6 +15,7 @@ import {
   type Request
 } from "./dispatch.js"
 import { dispatchThrough } from "./platform/dispatchThrough.js"
+import { isWebResponse } from "./platform/nativeResponse.js"
 import { fieldsWithoutBody, type ServiceResponse } from "./serviceResponse.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
@@ -85,12 +86,20 @@ const is407 = ({ cause, message }: ErrorFields) =>
     ? Predicate.isRecord(cause) && cause.message === "" && cause.code === undefined
     : typeof message === "string" && message.endsWith("(407)")
 
-/** undici replaces some responses by an error. Returns such a response, without its body. The interceptors are `retry` and `responseError`. */
-const replacedResponse = (error: ErrorFields) => {
-  const { code, headers, statusCode: status } = error
+const isRefusal = (status: unknown): status is number => typeof status === "number" && !isOk(status)
+
+/**
+ * Some clients throw an error instead of a response. Returns such a response, without its body. The errors of ky and axios have a
+ * `response`, and those of undici's interceptors `retry` and `responseError` a `statusCode`.
+ */
+const replacedResponse = (error: ErrorFields): BufferedResponse | undefined => {
+  const { code, headers, response, statusCode } = error
+  if (isWebResponse(response) && isRefusal(response.status)) {
+    return emptyResponse(response.status, Object.fromEntries(response.headers))
+  }
   const isOfInterceptor = code === "UND_ERR_REQ_RETRY" || code === "UND_ERR_RESPONSE"
-  if (isOfInterceptor && typeof status === "number" && status >= 400) {
-    return emptyResponse(status, { ...headers as BufferedResponse["headers"] })
+  if (isOfInterceptor && isRefusal(statusCode)) {
+    return emptyResponse(statusCode, { ...headers as BufferedResponse["headers"] })
   }
   return is407(error) ? emptyResponse(407) : undefined
 }
