@@ -11,8 +11,9 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import * as Calls from "../internal/promise/calls.js"
 import { servicesFrom } from "../internal/promise/compose.js"
 import { fetchPath } from "../internal/promise/fetch.js"
@@ -124,7 +125,7 @@ export interface Client extends AsyncDisposable {
   readonly search: (term: string, options?: CallOptions) => Promise<unknown>
   /**
    * Searches for foods, and decodes the payload with a schema of zod, valibot, arktype or Effect. Rejects with UnexpectedResponse, reason
-   * "Schema", if the payload doesn't match.
+   * "Schema", if the payload doesn't match. Throws a TypeError if the schema is of another kind.
    */
   readonly searchAs: <A, I = Schema.Schema.Encoded<Schema.Schema.Any>>(
     schema: NutritionAdvisor.AnySchema<A, I>
@@ -150,6 +151,12 @@ const status = Effect.flatMap(
   })
 )
 
+/** Programs without types pass other schemas, such as those of zod 3.23. */
+const checkSchema = (schema: unknown) => {
+  if (Schema.isSchema(schema) || Predicate.hasProperty(schema, "~standard")) return
+  throw new TypeError("searchAs needs a schema of effect, or a Standard Schema, such as one of zod 3.24.")
+}
+
 const clientOver = (buildServices: Calls.BuildServices): Client => {
   const { close, run } = Calls.make(buildServices)
 
@@ -168,7 +175,10 @@ const clientOver = (buildServices: Calls.BuildServices): Client => {
 
   return {
     search: searchWith(NutritionAdvisor.search),
-    searchAs: (schema) => searchWith(NutritionAdvisor.searchAs(schema)),
+    searchAs: (schema) => {
+      checkSchema(schema)
+      return searchWith(NutritionAdvisor.searchAs(schema))
+    },
     fetch: (path, options) => {
       const given = options ?? noOptions
       return run("request", given, () => fetchPath(path, given))

@@ -172,6 +172,17 @@ it.each<readonly [invalid: string, options: object, detail: string]>([
   expect(await world.run(({ requests }) => requests)).toEqual([])
 })
 
+it.each<readonly [what: string, schema: unknown]>([
+  ["a schema of zod 3.23", { parse: () => undefined, safeParse: () => ({ success: true }) }],
+  ["a JSON Schema", { type: "object" }],
+  ["a method of zod that isn't called", () => undefined],
+  ["undefined", undefined]
+])("searchAs: it throws a TypeError that names what it needs if it gets %s", async (_, schema) => {
+  await using world = simulatedClient()
+  expect(() => world.advisor.searchAs(schema as Schema.Schema<unknown>))
+    .toThrow(new TypeError("searchAs needs a schema of effect, or a Standard Schema, such as one of zod 3.24."))
+})
+
 it("timeout: a call that finishes in time resolves with its payload", async () => {
   await using advisor = doubled(() => Effect.delay(Effect.succeed("payload"), "20 millis"))
   expect(await advisor.search("oats", { timeout: "1 hour" })).toBe("payload")
