@@ -65,6 +65,19 @@ describe("TokenProvider: a finished exchange", () => {
     }
   )
 
+  withoutToken.each<readonly [failure: unknown]>([["sealed"], [undefined], [new Error("sealed")]])(
+    "if an issuer without types fails with anything else, callers get a defect, and later callers a token: %s",
+    function*([failure], { issuer, provider }) {
+      yield* issuer.respondNext(Effect.fail(failure as never))
+      const waiters = yield* Effect.fork(Effect.all([Effect.exit(provider.get), Effect.exit(provider.get)], {
+        concurrency: "unbounded"
+      }))
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* Fiber.poll(waiters)).toEqual(Option.some(Exit.succeed([Exit.die(failure), Exit.die(failure)])))
+      expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
+    }
+  )
+
   withIssuer(
     "a caller that read the store before the exchange ended doesn't start another exchange",
     function*(issuer) {

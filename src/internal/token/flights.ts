@@ -4,9 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as AccessToken from "../../AccessToken.js"
-import type { TokenError } from "../../NutritionAdvisorError.js"
+import { isNutritionAdvisorError, type TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import { copyOfError } from "../errors/copyOfError.js"
@@ -91,6 +92,8 @@ export const make = (options: Options, run: RunInBackground) =>
       Effect.uninterruptibleMask((restore) => {
         const putBack = withTimeout(Replace.putBack(options, flight), longestPutBack, () => "Timeout" as const)
         return Replace.replaceToken(options, flight).pipe(
+          // Without types, an issuer can fail with anything, such as undefined.
+          Effect.catchIf(Predicate.not(isNutritionAdvisorError), Effect.die),
           withFlightTimeout,
           restore,
           Effect.matchCauseEffect({
