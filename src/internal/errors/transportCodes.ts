@@ -27,10 +27,7 @@ const refusedByClient =
 
 /** The same request fails until someone changes something. */
 const permanent: Table = [
-  [
-    new RegExp(`^${badPort}$`),
-    "fetch blocks the port in baseUrl: use another port, or another client such as UndiciClient."
-  ],
+  [/^BAD_PORT$/, "fetch blocks the port in baseUrl: use another port, or another client such as UndiciClient."],
   [/SELF_SIGNED|^UNABLE_TO_/, "Check the base URL, or make Node trust the certificate with NODE_EXTRA_CA_CERTS."],
   [
     /ALTNAME|PRX_TLS$|^HOSTNAME_MISMATCH$/,

@@ -41,12 +41,16 @@ export const duration = (variable: string) =>
 export const wholeNumber = (variable: string) =>
   optional(variable, "a whole number", (text) => /^[+-]?\d+$/.test(text) ? Option.some(Number(text)) : Option.none())
 
-const flags = new Map(
-  Object.entries({ true: true, yes: true, on: true, 1: true, false: false, no: false, off: false, 0: false })
-)
+const isYes = /^(true|yes|on|1)$/i
+
+const isNo = /^(false|no|off|0)$/i
 
 export const flag = (variable: string) =>
-  optional(variable, "true or false", (text) => Option.fromNullable(flags.get(text.toLowerCase())))
+  optional(
+    variable,
+    "true or false",
+    (text) => isYes.test(text) || isNo.test(text) ? Option.some(isYes.test(text)) : Option.none()
+  )
 
 /** The names in a list with commas between them. */
 export const namesIn = (text: string): ReadonlyArray<string> =>
