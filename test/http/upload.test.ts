@@ -187,6 +187,16 @@ describe.each<readonly [what: string, body: () => unknown, error: object]>([
   })
 })
 
+it("fetch: a form of the package form-data, which has no iterator, is rejected", async () => {
+  const service = serviceOf()
+  await using advisor = clientOf(service)
+  const form = { pipe: () => undefined, [Symbol.toStringTag]: "FormData" }
+  const detail = "its body is a stream without an iterator; instead of a form of form-data, pass a FormData"
+  const sending = advisor.fetch("/v2/x", { method: "POST", body: form as never })
+  await expect(sending).rejects.toMatchObject({ _tag: "BadRequest", detail })
+  expect(service.sent).toEqual([])
+})
+
 /** A stream that never ends after its first chunk. */
 const stalled = () => {
   const cancel = vi.fn()

@@ -7,11 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
-import { type Chunks, chunksOf } from "../http/chunks.js"
+import { type Chunks, chunksOf, isAsyncIterable } from "../http/chunks.js"
 import { statusesWithoutBody } from "../http/dispatch.js"
 import { isDropped } from "../http/header.js"
 import { setCookiesOf, statusTextOf, urlOf } from "../http/platform/nativeResponse.js"
 import * as Upload from "../http/upload.js"
+import { hasMethod } from "../runtime/hasMethod.js"
 
 const notSent = (detail: string) => new BadRequest({ operation: "request", detail })
 
@@ -51,6 +52,9 @@ const recordingErrors = (chunks: Chunks, thrown: Array<unknown>) =>
     cancel: chunks.cancel
   }, { highWaterMark: 0 })
 
+/** Whether a body is an old stream of Node, such as a form of the package form-data. fetch would send "[object FormData]". */
+const isStreamWithoutIterator = (content: unknown) => hasMethod(content, "pipe") && !isAsyncIterable(content)
+
 /** Converts a body as fetch does. The client reads streams itself, within its timeout. */
 const bodyOf = (content: unknown, contentType: string | undefined, thrown: Array<unknown>) => {
   if (Upload.isBlob(content) || Upload.isForm(content)) return HttpBody.raw(content, { contentType })
@@ -65,6 +69,9 @@ const requestOf = (path: string, { headers, method }: Request, content: unknown,
     const isEmpty = content === undefined || content === null
     if (!isEmpty && (method === "GET" || method === "HEAD")) {
       return notSent(`a ${method} request can't have a body`)
+    }
+    if (isStreamWithoutIterator(content)) {
+      return notSent("its body is a stream without an iterator; instead of a form of form-data, pass a FormData")
     }
     return Effect.succeed(
       HttpClientRequest.make(method as HttpMethod)(path, {
