@@ -81,13 +81,16 @@ describe("custom fetch that resolves with", () => {
 })
 
 it.each<readonly [string, (response: Response) => object]>([
-  ["ky throws", (response) => response],
-  ["axios throws", ({ headers, status }) => ({ headers: new Map(headers), status })]
-])("custom fetch: an error with a response, as %s it for an error status, is reported by its status", async (_, of) => {
+  ["an error with the response, as ky does", (response) => Object.assign(new Error("error status"), { response })],
+  ["an error with the response, as axios does", ({ headers, status }) => {
+    const response = { headers: new Map(headers), status }
+    return Object.assign(new Error("error status"), { code: "ERR_BAD_REQUEST", response })
+  }],
+  ["the response itself", (response) => response]
+])("custom fetch that throws %s for an error status: the token is renewed, and Retry-After is kept", async (_, of) => {
   const statuses = [403, 503]
   const service = serviceOf((_, index) => {
-    const response = of(new Response("", { status: statuses[index] ?? 200, headers: { "retry-after": "7" } }))
-    throw Object.assign(new Error("error status"), { code: "ERR_BAD_REQUEST", response })
+    throw of(new Response("", { status: statuses[index] ?? 200, headers: { "retry-after": "7" } }))
   })
   await using client = clientOf(service)
   await expect(client.search("oats")).rejects.toMatchObject({ _tag: "ServerError", status: 503, retryAfter: 7 })

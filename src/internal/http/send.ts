@@ -90,17 +90,17 @@ const isRefusal = (status: unknown): status is number => typeof status === "numb
 
 /**
  * Some clients throw an error instead of a response. Returns such a response, without its body. The errors of ky and axios have a
- * `response`, and those of undici's interceptors `retry` and `responseError` a `statusCode`.
+ * `response`, some wrappers of fetch throw the response itself, and the errors of undici's interceptors `retry` and `responseError` have a
+ * `statusCode`.
  */
 const replacedResponse = (error: ErrorFields): BufferedResponse | undefined => {
   const { code, headers, response, statusCode } = error
-  if (isWebResponse(response) && isRefusal(response.status)) {
-    return emptyResponse(response.status, Object.fromEntries(response.headers))
+  const thrown = [response, error].find(isWebResponse)
+  if (thrown && isRefusal(thrown.status)) {
+    return emptyResponse(thrown.status, Object.fromEntries(thrown.headers))
   }
   const isOfInterceptor = code === "UND_ERR_REQ_RETRY" || code === "UND_ERR_RESPONSE"
-  if (isOfInterceptor && isRefusal(statusCode)) {
-    return emptyResponse(statusCode, { ...headers as BufferedResponse["headers"] })
-  }
+  if (isOfInterceptor && isRefusal(statusCode)) return emptyResponse(statusCode, headers as BufferedResponse["headers"])
   return is407(error) ? emptyResponse(407) : undefined
 }
 
