@@ -53,8 +53,9 @@ const serve = async (advisor: Client, options: Options) => {
   // As process 1 of a container, Node would ignore signals that have no listener.
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end)
   process.stdin.once("end", async () => {
+    // Responses may wait for a client that reads slowly. If it closes its end of the pipe instead, writing fails.
     do await setTimeout(10)
-    while (running > 0 || input.readableLength > 0)
+    while (running > 0 || input.readableLength > 0 || process.stdout.writableLength > 0)
     end()
   })
 }

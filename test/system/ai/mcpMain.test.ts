@@ -117,6 +117,16 @@ describe("MCP program", () => {
     expect(frames().map(({ id }) => id).filter(Number.isInteger).sort()).toEqual(expect.arrayContaining([1, 2, 3]))
   })
 
+  testLive("it writes all responses before it exits, even if its client reads them late", function*() {
+    const { child, ended, frames } = yield* started({}, ["--simulator"])
+    child.stdout.pause()
+    child.stdin.end(hello + Array.from({ length: 400 }, (_, index) => callOf(index + 1, "yogurt")).join(""))
+    yield* Effect.sleep("4 seconds")
+    child.stdout.resume()
+    expect(yield* ended).toHaveProperty("code", 0)
+    expect(frames()).toHaveLength(401)
+  })
+
   testLive("it keeps logging failed exchanges after its client has closed standard error", function*() {
     const env = { ...unreachable, NUTRITION_ADVISOR_LICENSE_KEY: secrets.key }
     const { child, ended, received } = yield* started(env)
