@@ -6,6 +6,9 @@ import { command, type Connection, unexpectedReply } from "./connection.js"
 /** Sealed tokens have a few hundred to a few thousand characters. A longer entry is cut when it is read, and can't be decrypted. */
 const longestEntry = 16 * 1024
 
+/** A script like the others, so that a server which rejects scripts never gives a lease that can't be released. */
+const leaseScript = `return redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2], "NX")`
+
 const writeScript = `
   if redis.call("GET", KEYS[2]) ~= ARGV[1] then return 0 end
   redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])
@@ -47,7 +50,10 @@ export const make = (connection: Connection, prefix: string): Service => {
       return Effect.flatMap(command(connection, "eval", writeScript, keys.length, ...keys, ...values), parseWritten)
     },
     lease: (name, owner, duration) =>
-      Effect.flatMap(command(connection, "set", leaseKey(name), owner, "PX", Math.ceil(duration), "NX"), parseLeased),
+      Effect.flatMap(
+        command(connection, "eval", leaseScript, 1, leaseKey(name), owner, Math.ceil(duration)),
+        parseLeased
+      ),
     release: (name, owner) => Effect.asVoid(command(connection, "eval", releaseScript, 1, leaseKey(name), owner))
   }
 }

@@ -159,7 +159,8 @@ describeWithRedis("RedisTokenCache: failed call", () => {
     ["ECONNREFUSED", ({ kill }) => kill],
     ["READONLY", ({ command }) => command("REPLICAOF", "127.0.0.1", 1)],
     ["OOM", ({ command }) => command("CONFIG", "SET", "maxmemory", "1")],
-    ["NOAUTH", ({ command }) => command("CONFIG", "SET", "requirepass", "x")]
+    ["NOAUTH", ({ command }) => command("CONFIG", "SET", "requirepass", "x")],
+    ["NOPERM", ({ command }) => command("ACL", "SETUSER", "default", "-eval")]
   ])("the error has the code %s", function*([code, happens], server) {
     const cache = yield* cacheOf(RedisTokenCache.layer({ url: server.url }))
     yield* happens(server)
