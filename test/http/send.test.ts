@@ -140,6 +140,25 @@ describe("HTTP request without a response", () => {
       reason: "Aborted",
       code: "EPIPE"
     }],
+    ["an AggregateError of fetch", failing(fetchFailed(new AggregateError([withCode("EPIPE")]))), {
+      reason: "Aborted",
+      code: "EPIPE"
+    }],
+    [
+      "a response whose headers have no iterator",
+      failing({ response: { status: 403, headers: { get: () => null } } }),
+      {
+        reason: "Connection"
+      }
+    ],
+    [
+      "an error with its own status",
+      failing(Object.assign(withCode("EPIPE"), { status: 403, headers: new Headers() })),
+      {
+        reason: "Aborted",
+        code: "EPIPE"
+      }
+    ],
     ["values that can't become strings", failing(fetchFailed({ message: Symbol(), code: Object.create(null) })), {
       reason: "Connection"
     }],

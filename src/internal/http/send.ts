@@ -16,6 +16,7 @@ import {
 } from "./dispatch.js"
 import { dispatchThrough } from "./platform/dispatchThrough.js"
 import { isWebResponse } from "./platform/nativeResponse.js"
+import { recordOf } from "./platform/webFetch.js"
 import { fieldsWithoutBody, type ServiceResponse } from "./serviceResponse.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
@@ -70,12 +71,11 @@ const codeOf = ({ code, message, name }: ErrorFields) => {
   return message === "bad port" ? badPort : undefined
 }
 
-const emptyResponse = (status: number, headers = {}): BufferedResponse => ({
-  status,
-  headers,
-  body: new Uint8Array(0),
-  isWhole: true
-})
+/** Returns a response without a body if the status is not 2xx. */
+const refusal = (status: unknown, headers = {}): BufferedResponse | undefined =>
+  typeof status === "number" && !isOk(status)
+    ? { status, headers, body: new Uint8Array(0), isWhole: true }
+    : undefined
 
 /**
  * Whether an error of undici stands for a 407. The cause of fetch's error then has neither a message nor a code, and the message of a
@@ -83,10 +83,8 @@ const emptyResponse = (status: number, headers = {}): BufferedResponse => ({
  */
 const is407 = ({ cause, message }: ErrorFields) =>
   message === "fetch failed"
-    ? Predicate.isRecord(cause) && cause.message === "" && cause.code === undefined
+    ? Predicate.isRecord(cause) && cause.message === "" && findInCauses(cause, codeOf) === undefined
     : typeof message === "string" && message.endsWith("(407)")
-
-const isRefusal = (status: unknown): status is number => typeof status === "number" && !isOk(status)
 
 /**
  * Some clients throw an error instead of a response. Returns such a response, without its body. The errors of ky and axios have a
@@ -94,14 +92,12 @@ const isRefusal = (status: unknown): status is number => typeof status === "numb
  * `statusCode`.
  */
 const replacedResponse = (error: ErrorFields): BufferedResponse | undefined => {
-  const { code, headers, response, statusCode } = error
-  const thrown = [response, error].find(isWebResponse)
-  if (thrown && isRefusal(thrown.status)) {
-    return emptyResponse(thrown.status, Object.fromEntries(thrown.headers))
-  }
+  const { code, headers, message, response, statusCode } = error
+  const thrown = message === undefined ? error : response
+  if (isWebResponse(thrown)) return refusal(thrown.status, recordOf(thrown.headers))
   const isOfInterceptor = code === "UND_ERR_REQ_RETRY" || code === "UND_ERR_RESPONSE"
-  if (isOfInterceptor && isRefusal(statusCode)) return emptyResponse(statusCode, headers as BufferedResponse["headers"])
-  return is407(error) ? emptyResponse(407) : undefined
+  if (isOfInterceptor) return refusal(statusCode, { ...headers as BufferedResponse["headers"] })
+  return is407(error) ? refusal(407) : undefined
 }
 
 const sendErrorOf = (cause: unknown, status: number | undefined, operation: Operation): SendError => {

@@ -18,8 +18,9 @@ export const nativeOf = (response: unknown): unknown => {
 const propertyOf = (value: unknown, name: string): unknown =>
   Predicate.hasProperty(value, name) ? value[name] : undefined
 
-/** Whether an object is a web Response of any class. Only its headers have a `get`. */
-export const isWebResponse = (native: unknown): native is Response => hasMethod(propertyOf(native, "headers"), "get")
+/** Whether an object is a web Response of any class. Only its headers have an iterator. */
+export const isWebResponse = (native: unknown): native is Response =>
+  hasMethod(propertyOf(native, "headers"), Symbol.iterator)
 
 const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)
 

@@ -34,7 +34,7 @@ const partOf = <A>(response: Response, part: (response: Response) => A): A => {
   }
 }
 
-const recordOf = (headers: Headers): BufferedResponse["headers"] => {
+export const recordOf = (headers: Headers): BufferedResponse["headers"] => {
   const record: Record<string, string | Array<string>> = {}
   for (const [anyCaseName, value] of headers) {
     const name = anyCaseName.toLowerCase()
