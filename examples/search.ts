@@ -85,7 +85,7 @@ const main = Effect.gen(function*() {
 })
 
 // `head` and pagers may end before everything is printed.
-process.stdout.on("error", () => process.exit())
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => process.exit(code === "EPIPE" ? 0 : 1))
 
 main.pipe(
   Effect.catchAll((error) =>

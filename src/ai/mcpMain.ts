@@ -66,10 +66,7 @@ const messageOf = (error: unknown) => {
   return isOfSettings ? `${message} Run with --help to list the variables.` : message
 }
 
-/**
- * Node would end the program with a stack trace if nobody reads what it prints: a client may close standard error before a failed exchange is
- * logged, and `head` may have ended.
- */
+/** Node would end the program with a stack trace if nobody reads what it prints: a client may close standard error, and `head` may end. */
 for (const stream of [process.stdout, process.stderr]) stream.on("error", constVoid)
 
 try {
