@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as AccessToken from "../../AccessToken.js"
-import { isNutritionAdvisorError, type TokenError } from "../../NutritionAdvisorError.js"
+import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import { copyOfError } from "../errors/copyOfError.js"
@@ -92,8 +92,8 @@ export const make = (options: Options, run: RunInBackground) =>
       Effect.uninterruptibleMask((restore) => {
         const putBack = withTimeout(Replace.putBack(options, flight), longestPutBack, () => "Timeout" as const)
         return Replace.replaceToken(options, flight).pipe(
-          // Without types, an issuer can fail with anything, such as undefined.
-          Effect.catchIf(Predicate.not(isNutritionAdvisorError), Effect.die),
+          // Without types, an issuer can fail with a value that has no properties, such as undefined.
+          Effect.catchIf(Predicate.not(Predicate.isObject), Effect.die),
           withFlightTimeout,
           restore,
           Effect.matchCauseEffect({
