@@ -75,7 +75,7 @@ export const make = (
         Effect.catchAll(reportFailure),
         Effect.zipRight(endLease),
         withinCacheTimeout,
-        Effect.tapError(() => endLeaseInBackground),
+        Effect.tapError(({ reason }) => reason === "Timeout" ? endLeaseInBackground : Effect.void),
         Effect.catchAll(reportFailure)
       )
   }
