@@ -7,7 +7,6 @@
 import { PassThrough } from "node:stream"
 import { setTimeout } from "node:timers/promises"
 import * as Either from "effect/Either"
-import { constVoid } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import { mcpArguments, usage } from "../internal/ai/mcpArguments.js"
@@ -67,7 +66,11 @@ const messageOf = (error: unknown) => {
 }
 
 /** Node would end the program with a stack trace if nobody reads what it prints: a client may close standard error, and `head` may end. */
-for (const stream of [process.stdout, process.stderr]) stream.on("error", constVoid)
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", ({ code }: NodeJS.ErrnoException) => {
+    if (code !== "EPIPE") process.exitCode = 1
+  })
+}
 
 try {
   const { fields, help, maxResultBytes, simulator, version: printsVersion } = Either.getOrThrowWith(
