@@ -39,7 +39,7 @@ const interrupted = Cause.fail(aborted("token"))
 /**
  * Waits for the token of a flight. A flight has many callers, so its span has no parent; the span of each caller links to it.
  */
-const landing = (flight: Flight) =>
+const awaitFlight = (flight: Flight) =>
   Deferred.await(flight.token).pipe(
     Effect.ensuring(Effect.suspend(() => flight.span ? Effect.linkSpanCurrent(flight.span) : Effect.void)),
     Effect.map((token) => ({ token, reason: flight.request.reason }))
@@ -129,7 +129,8 @@ export const make = (options: Options, run: RunInBackground) =>
       /**
        * Waits for the token of the pending flight or of a new one. `reason` is that of the flight. Each caller gets its own copy of an error.
        */
-      awaitToken: (request: ExchangeRequest) => Effect.mapError(Effect.flatMap(join(request), landing), copyOfError),
+      awaitToken: (request: ExchangeRequest) =>
+        Effect.mapError(Effect.flatMap(join(request), awaitFlight), copyOfError),
       lastFailure: Effect.sync(() => state.lastFailure)
     }
   })
