@@ -121,12 +121,6 @@ it("createClient: a variable that can't be read, as in Deno without its permissi
 const untilTomorrow = { rate: { limit: 1, interval: "1 day" }, maxWait: "1 minute" } as const
 const cache = { timeToLive: "1 hour" } as const
 
-it("createClient: with `retry: true`, a failed search is retried", async () => {
-  await using world = simulatedClient({ retry: true })
-  await world.run(({ respondNext }) => respondNext("search", { status: 503 }))
-  expect(await world.advisor.search("oats")).toHaveProperty("results")
-})
-
 it("createClient: options can be getters of a class", async () => {
   await using world = simulatedClient()
   class Options {
@@ -161,15 +155,6 @@ it("createClient: the first search is sent with its options as they were at the 
   await search
   const [, sent] = await world.run(({ requests }) => requests)
   expect(sent).toMatchObject({ query: "term=oats&page=1", headers: { "x-page": "1" } })
-})
-
-it("createClient: with `throttle: true`, searches wait after a 429", async () => {
-  await using world = simulatedClient({ throttle: true })
-  await world.run(({ respondNext }) => respondNext("search", { status: 429, headers: { "retry-after": "60" } }))
-  await expect(world.advisor.search("oats")).rejects.toMatchObject({ _tag: "TooManyRequests", status: 429 })
-  const error = await world.advisor.search("rice").catch((error: unknown) => error)
-  expect(error).toMatchObject({ _tag: "TooManyRequests" })
-  expect(error).not.toHaveProperty("status")
 })
 
 it("createClient: with `cache: true`, two equal searches send one request", async () => {
