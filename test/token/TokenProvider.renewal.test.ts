@@ -162,14 +162,6 @@ describe("renewal during a cool-down", () => {
   coolingDown("the rejection of an older token is not delayed", function*({ first, held, provider }) {
     expect(yield* provider.renew(first)).toBe(held)
   })
-
-  coolingDown(
-    "callers fail with Forbidden, reason CoolingDown, and the token stays in the store",
-    function*({ held, provider, store }) {
-      expect(yield* Effect.flip(provider.renew(held))).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown" })
-      expect(Option.getOrThrow(yield* store.current)).toBe(held)
-    }
-  )
 })
 
 withoutToken(
