@@ -266,16 +266,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     }
   )
 
-  it.live.each(routesWithKeyInPath)(
-    "simulator routes: an entry matches although its path resembles that of $name",
-    (route) => {
-      const path = `/v2/meals${withoutVersion(route.path).replace("{key}", "oats")}`
-      return Effect.gen(function*() {
-        expect(yield* statusOf("GET", path, authorizedBy(yield* exchange))).toBe(200)
-      }).pipe(Effect.provide(simulated({ routes: { [`GET ${path}`]: { status: 200 } } })))
-    }
-  )
-
   live.each(routesWithKeyInPath)(
     "simulator requests: the path of a GET with a token is shown, although it resembles that of $name",
     function*(route, { requests }) {
@@ -390,13 +380,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       })
     }
   )
-
-  live("simulator: \"drop\" drops the connection at once", function*({ respondNext }) {
-    yield* respondNext("token", "drop")
-    // The keep-alive of a Node server is 5 seconds.
-    const failure = yield* Effect.flip(Effect.timeout(statusOf("POST", `${licenceRoute}/${key}`), "2 seconds"))
-    expect(["RequestError", "ResponseError"]).toContain(failure._tag)
-  })
 
   live(
     "simulator counters: each call is counted once, whatever its response",
