@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Browser, chromium, type Page as BrowserPage } from "playwright-core"
-import { arrangedLive, testLive } from "../support/doubles/arranged.js"
+import { arrangedLive } from "../support/doubles/arranged.js"
 import * as WatchedSimulator from "../support/doubles/WatchedSimulator.js"
 import { searchPath, tokenPath } from "../support/doubles/WatchedSimulator.js"
 import { eventually } from "../support/doubles/Wire.js"
@@ -24,28 +24,27 @@ const marksOf = async (page: BrowserPage) => {
 
 let browser: Browser
 
-const open = (colorScheme: "light" | "dark" = "light", width = 1_200) =>
-  Effect.gen(function*() {
-    const simulator = yield* WatchedSimulator.start()
-    const page = yield* Effect.acquireRelease(
-      promise(() => browser.newPage({ colorScheme, viewport: { width, height: 900 } })),
-      (page) => promise(() => page.close())
-    )
-    /** Errors and warnings of the page, and of its console. */
-    const complaints: Array<string> = []
-    /** The URLs that it requests. */
-    const requested: Array<string> = []
-    page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) complaints.push(message.text())
-    })
-    page.on("pageerror", (error) => complaints.push(String(error)))
-    page.on("request", (request) => requested.push(request.url()))
-    yield* promise(() => page.goto(`${simulator.url}/simulator/`))
-    yield* promise(() => page.getByText("Live", { exact: true }).waitFor())
-    return { ...simulator, page, complaints, requested, marks: promise(() => marksOf(page)) }
+const open = Effect.gen(function*() {
+  const simulator = yield* WatchedSimulator.start()
+  const page = yield* Effect.acquireRelease(
+    promise(() => browser.newPage({ viewport: { width: 1_200, height: 900 } })),
+    (page) => promise(() => page.close())
+  )
+  /** Errors and warnings of the page, and of its console. */
+  const complaints: Array<string> = []
+  /** The URLs that it requests. */
+  const requested: Array<string> = []
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text())
   })
+  page.on("pageerror", (error) => complaints.push(String(error)))
+  page.on("request", (request) => requested.push(request.url()))
+  yield* promise(() => page.goto(`${simulator.url}/simulator/`))
+  yield* promise(() => page.getByText("Live", { exact: true }).waitFor())
+  return { ...simulator, page, complaints, requested, marks: promise(() => marksOf(page)) }
+})
 
-type Page = Effect.Effect.Success<ReturnType<typeof open>>
+type Page = Effect.Effect.Success<typeof open>
 
 /** Nothing went wrong, and the page requests nothing from other servers. */
 const expectNoComplaint = ({ complaints, requested, url }: Page) => {
@@ -53,7 +52,7 @@ const expectNoComplaint = ({ complaints, requested, url }: Page) => {
   expect(requested.filter((one) => !one.startsWith(`${url}/simulator/`))).toEqual([])
 }
 
-const onPage = arrangedLive(Effect.suspend(open), Layer.empty)
+const onPage = arrangedLive(open, Layer.empty)
 
 const hasMarks = ({ page }: Page, count: number) =>
   eventually(async () => (await page.locator(".mark").count()) === count)
@@ -255,40 +254,5 @@ describe.skipIf(Program.isMissing("chromium", "REQUIRE_CHROMIUM"))("simulator pa
     for (const other of others) other.response.destroy()
     yield* promise(() => page.page.getByText("Live", { exact: true }).waitFor())
     yield* hasMarks(page, 2)
-  })
-
-  testLive.each(["light", "dark"] as const)(
-    "it fits a width of 400 pixels in %s mode",
-    function*(colorScheme) {
-      const page = yield* open(colorScheme, 400)
-      yield* search(page, yield* page.exchange)
-      yield* press(page, "Table")
-      yield* hasMarks(page, 3)
-      expect(yield* promise(() => page.page.evaluate("document.documentElement.scrollWidth"))).toBe(400)
-    }
-  )
-
-  onPage("the time span grows with the calls until the user selects one", function*(page) {
-    const minutes = () => page.page.locator("[name=minutes]:checked").getAttribute("value")
-    const later = (minutes: number) => promise(() => page.page.clock.setFixedTime(Date.now() + minutes * 60_000))
-    yield* search(page)
-    yield* hasMarks(page, 1)
-    expect(yield* promise(minutes)).toBe("1")
-    yield* later(2)
-    yield* eventually(async () => (await minutes()) === "5")
-    yield* promise(() => page.page.getByText("1 min", { exact: true }).click())
-    yield* later(3)
-    yield* promise(() => page.page.waitForTimeout(600))
-    expect(yield* promise(minutes)).toBe("1")
-  })
-
-  onPage("settings are not truncated, and lines don't cross row names", function*(page) {
-    const isWhole =
-      "(({ clientWidth, scrollWidth }) => scrollWidth <= clientWidth)(document.querySelector('#variables'))"
-    expect(yield* promise(() => page.page.evaluate(isWhole))).toBe(true)
-    const box = (selector: string) => promise(() => page.page.locator(selector).first().boundingBox())
-    const name = yield* promise(() => page.page.getByText("no response", { exact: true }).boundingBox())
-    const line = yield* box("#timeline line")
-    expect(line?.x).toBeGreaterThanOrEqual((name?.x ?? 0) + (name?.width ?? Infinity))
   })
 })
