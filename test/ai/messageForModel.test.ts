@@ -59,11 +59,6 @@ it.each([
     `NUTRITION_ADVISOR_BASE_URL. ${shorterTerm}`
   ],
   [
-    new UnexpectedResponse({ operation: "search", status: 431, reason: "Status" }),
-    "The search got an unexpected status code (status 431). Check the request, its path and " +
-    `NUTRITION_ADVISOR_BASE_URL. ${shorterTerm}`
-  ],
-  [
     new UnexpectedResponse({ operation: "search", status: 200, reason: "TooLarge" }),
     "The search got a response body that is too large (status 200). Raise NUTRITION_ADVISOR_MAX_RESPONSE_BYTES. " +
     anotherTerm
@@ -85,7 +80,8 @@ it.each([
   [new Forbidden({ operation: "search", status: 403, reason: "RejectedAgain" }), setup],
   [new TransportError({ operation: "token", reason: "Connection", code: "ECONNREFUSED" }), later],
   [new TransportError({ operation: "token", reason: "Connection", code: "CERT_HAS_EXPIRED" }), setup],
-  [new TransportError({ operation: "search", reason: "Closed" }), setup]
+  [new TransportError({ operation: "search", reason: "Closed" }), setup],
+  [new UnexpectedResponse({ operation: "search", status: 431, reason: "Status" }), shorterTerm]
 ])("tool error message: whether it helps to search again after %s", (error, advice) => {
   expect(messageForModel(error)).toMatch(new RegExp(` ${advice}$`))
 })

@@ -9,7 +9,6 @@ const {
   BadRequest,
   ConfigurationError,
   LicenseKeyUnavailable,
-  ServerError,
   TooManyRequests,
   TransportError,
   UnexpectedResponse
@@ -78,10 +77,6 @@ describe("error message", () => {
       new BadRequest({ operation: "search", status: 400, body })
     ],
     [
-      "The token exchange failed with status 503. Try again in 2 s.",
-      new ServerError({ operation: "token", status: 503, retryAfter: 1.2 })
-    ],
-    [
       "The search was not sent, to stay within the rate limit. Try again later.",
       new TooManyRequests({ operation: "search" })
     ],
@@ -100,18 +95,9 @@ describe("error message", () => {
       new TransportError({ operation: "search", reason: "Timeout" })
     ],
     [
-      "The token exchange timed out. Check for a firewall or proxy that drops the connection, or raise tokenTimeout.",
-      new TransportError({ operation: "token", reason: "Timeout" })
-    ],
-    [
       "The search got JSON that doesn't match the schema (status 200). Check the schema. " +
       "The error's issue field describes the mismatch, redacted.",
       new UnexpectedResponse({ operation: "search", status: 200, reason: "Schema", issue })
-    ],
-    [
-      "The token exchange got JSON with a missing or invalid access_token (status 200). " +
-      "Check baseUrl and tokenRoute: a proxy may be responding instead.",
-      new UnexpectedResponse({ operation: "token", status: 200, reason: "Schema", field: "access_token" })
     ],
     [
       "The license key is not available (the vault is sealed). Check where it is read from.",
