@@ -1,9 +1,6 @@
 /** The codes of a TransportError: its reason, what to check first, and whether the same request can ever succeed. */
 import type { TransportError } from "../../NutritionAdvisorError.js"
 
-/** The code for a port that fetch blocks. The error of fetch has no code. */
-export const badPort = "BAD_PORT"
-
 /** Codes, and what to check first. The first row that matches counts. */
 type Table = ReadonlyArray<readonly [code: RegExp, advice: string]>
 

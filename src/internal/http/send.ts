@@ -1,9 +1,8 @@
 /** The boundary to HttpClient. No part of a request leaks through it, whatever error the client fails with. */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import { BadRequest, type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
-import { badPort, decompressionCode, reasonOf } from "../errors/transportCodes.js"
+import { reasonOf } from "../errors/transportCodes.js"
 import { closed, timedOut } from "../errors/transportErrors.js"
 import {
   type Abort,
@@ -14,9 +13,8 @@ import {
   type Receiver,
   type Request
 } from "./dispatch.js"
+import { codeIn, responseIn } from "./platform/clientError.js"
 import { dispatchThrough } from "./platform/dispatchThrough.js"
-import { isWebResponse } from "./platform/nativeResponse.js"
-import { recordOf } from "./platform/webFetch.js"
 import { fieldsWithoutBody, type ServiceResponse } from "./serviceResponse.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
@@ -47,61 +45,8 @@ export type Send = (request: Request, call: Call) => Outcome
 /** Errors keep only 4 KiB. More is read, because the connection can be reused only after the body has been read to its end. */
 const maxErrorBytes = 64 * 1024
 
-/** The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is kept. */
-const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
-
-type ErrorFields = Readonly<Record<string, unknown>>
-
-/** Returns what `find` finds first in the chain of causes, including the errors of an AggregateError. */
-const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undefined, depth = 5): A | undefined => {
-  if (!Predicate.isRecord(error) || depth === 0) return undefined
-  const inside = Array.isArray(error.errors) ? error.errors : []
-  return find(error) ??
-    [...inside, error.cause].map((inner) => findInCauses(inner, find, depth - 1)).find(Predicate.isNotUndefined)
-}
-
-/**
- * Returns the code of an error. Three errors have no string as their code: a timeout, such as that of an AbortSignal.timeout in a custom
- * fetch or of an Effect.timeout in a wrapper, that of fetch for a blocked port, and that of undici 7 for invalid HTTP.
- */
-const codeOf = ({ code, message, name }: ErrorFields) => {
-  if (typeof code === "string" && (knownCode.test(code) || decompressionCode.test(code))) return code
-  if (name === "TimeoutError" || name === "TimeoutException") return "ETIMEDOUT"
-  if (name === "HTTPParserError") return /EOF/.test(`${message}`) ? "HPE_INVALID_EOF_STATE" : "HPE_INVALID"
-  return message === "bad port" ? badPort : undefined
-}
-
-/** Returns a response without a body if the status is not 2xx. */
-const refusal = (status: unknown, headers = {}): BufferedResponse | undefined =>
-  typeof status === "number" && !isOk(status)
-    ? { status, headers, body: new Uint8Array(0), isWhole: true }
-    : undefined
-
-/**
- * Whether an error of undici stands for a 407. The cause of fetch's error then has neither a message nor a code, and the message of a
- * ProxyAgent without a tunnel ends with "(407)".
- */
-const is407 = ({ cause, message }: ErrorFields) =>
-  message === "fetch failed"
-    ? Predicate.isRecord(cause) && cause.message === "" && findInCauses(cause, codeOf) === undefined
-    : typeof message === "string" && message.endsWith("(407)")
-
-/**
- * Some clients throw an error instead of a response. Returns such a response, without its body. The errors of ky and axios have a
- * `response`, some wrappers of fetch throw the response itself, and the errors of undici's interceptors `retry` and `responseError` have a
- * `statusCode`.
- */
-const replacedResponse = (error: ErrorFields): BufferedResponse | undefined => {
-  const { code, headers, message, response, statusCode } = error
-  const thrown = message === undefined ? error : response
-  if (isWebResponse(thrown)) return refusal(thrown.status, recordOf(thrown.headers))
-  const isOfInterceptor = code === "UND_ERR_REQ_RETRY" || code === "UND_ERR_RESPONSE"
-  if (isOfInterceptor) return refusal(statusCode, { ...headers as BufferedResponse["headers"] })
-  return is407(error) ? refusal(407) : undefined
-}
-
 const sendErrorOf = (cause: unknown, status: number | undefined, operation: Operation): SendError => {
-  const code = findInCauses(cause, codeOf)
+  const code = codeIn(cause)
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) {
     return new UnexpectedResponse({ operation, status, reason: "TooLarge" })
   }
@@ -149,7 +94,7 @@ class PendingRequest extends Timed implements Receiver {
   }
 
   onFailure(cause: unknown, status?: number) {
-    const response = findInCauses(cause, replacedResponse)
+    const response = responseIn(cause)
     if (response !== undefined) return this.onResponse(response)
     this.settle(Effect.fail(sendErrorOf(cause, status, this.operation)))
   }

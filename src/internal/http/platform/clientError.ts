@@ -1,0 +1,65 @@
+/** Reads the errors of clients, whatever their class: their codes, and the responses that some of them stand for. */
+import * as Predicate from "effect/Predicate"
+import { decompressionCode } from "../../errors/transportCodes.js"
+import { type BufferedResponse, isOk } from "../dispatch.js"
+import { isWebResponse } from "./nativeResponse.js"
+import { recordOf } from "./webFetch.js"
+
+/** The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is kept. */
+const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
+
+type ErrorFields = Readonly<Record<string, unknown>>
+
+/** Returns what `find` finds first in the chain of causes, including the errors of an AggregateError. */
+const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undefined, depth = 5): A | undefined => {
+  if (!Predicate.isRecord(error) || depth === 0) return undefined
+  const inside = Array.isArray(error.errors) ? error.errors : []
+  return find(error) ??
+    [...inside, error.cause].map((inner) => findInCauses(inner, find, depth - 1)).find(Predicate.isNotUndefined)
+}
+
+/**
+ * Returns the code of an error. Three errors have no string as their code: a timeout, such as that of an AbortSignal.timeout in a custom
+ * fetch or of an Effect.timeout in a wrapper, that of fetch for a blocked port, and that of undici 7 for invalid HTTP.
+ */
+const codeOf = ({ code, message, name }: ErrorFields) => {
+  if (typeof code === "string" && (knownCode.test(code) || decompressionCode.test(code))) return code
+  if (name === "TimeoutError" || name === "TimeoutException") return "ETIMEDOUT"
+  if (name === "HTTPParserError") return /EOF/.test(`${message}`) ? "HPE_INVALID_EOF_STATE" : "HPE_INVALID"
+  return message === "bad port" ? "BAD_PORT" : undefined
+}
+
+/** Returns the code of an error, or of one of its causes. */
+export const codeIn = (error: unknown): string | undefined => findInCauses(error, codeOf)
+
+/** Returns a response without a body if the status is not 2xx. */
+const refusal = (status: unknown, headers = {}): BufferedResponse | undefined =>
+  typeof status === "number" && !isOk(status)
+    ? { status, headers, body: new Uint8Array(0), isWhole: true }
+    : undefined
+
+/**
+ * Whether an error of undici stands for a 407. The cause of fetch's error then has neither a message nor a code, and the message of a
+ * ProxyAgent without a tunnel ends with "(407)".
+ */
+const is407 = ({ cause, message }: ErrorFields) =>
+  message === "fetch failed"
+    ? Predicate.isRecord(cause) && cause.message === "" && codeIn(cause) === undefined
+    : typeof message === "string" && message.endsWith("(407)")
+
+/**
+ * Some clients throw an error instead of a response. Returns such a response, without its body. The errors of ky and axios have a
+ * `response`, some wrappers of fetch throw the response itself, and the errors of undici's interceptors `retry` and `responseError` have a
+ * `statusCode`.
+ */
+const replacedResponse = (error: ErrorFields): BufferedResponse | undefined => {
+  const { code, headers, message, response, statusCode } = error
+  const thrown = message === undefined ? error : response
+  if (isWebResponse(thrown)) return refusal(thrown.status, recordOf(thrown.headers))
+  const isOfInterceptor = code === "UND_ERR_REQ_RETRY" || code === "UND_ERR_RESPONSE"
+  if (isOfInterceptor) return refusal(statusCode, { ...headers as BufferedResponse["headers"] })
+  return is407(error) ? refusal(407) : undefined
+}
+
+/** Returns the response for which an error stands, or one of its causes. */
+export const responseIn = (error: unknown): BufferedResponse | undefined => findInCauses(error, replacedResponse)
