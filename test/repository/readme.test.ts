@@ -5,7 +5,7 @@ import { expect, it, vi } from "@effect/vitest"
 import { Effect, Either, Layer, Option, Predicate } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
-import { forbiddenReasons } from "../../src/internal/errors/forbidden.js"
+import { isTemporary } from "../../src/internal/errors/forbidden.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { importBlock, pages, programsOf, read, repository } from "../support/documents/blocks.js"
 import { errors } from "../support/tables/errors.js"
@@ -131,11 +131,10 @@ it("docs/errors.md: the table of common problems has the messages of the library
 })
 
 it("docs/errors.md: the table of Forbidden has a row for each reason, and says which are temporary", () => {
-  const { literals } = NutritionAdvisorError.ForbiddenReason
   const [, table = ""] = read("docs/errors.md").split("\n### Forbidden\n")
   const rows = table.split("\n###")[0]?.matchAll(/^\| `(\w+)` \|.*\| (yes )?\|$/gm) ?? []
   expect(Object.fromEntries(Array.from(rows, ([, reason, temporary]) => [reason, temporary !== undefined])))
-    .toEqual(Object.fromEntries(literals.map((reason) => [reason, forbiddenReasons[reason].isTemporary])))
+    .toEqual(isTemporary)
 })
 
 it.each(Object.entries(forbiddenCalls))("docs/SERVICE.md, section 7, has the response that leads to %s", (_, call) => {

@@ -2,11 +2,13 @@
 import * as Struct from "effect/Struct"
 import type { Forbidden, ForbiddenReason, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
-interface Meaning {
-  /** Whether the same call may succeed later without any change. For every Forbidden, `isTransient` returns false. */
-  readonly isTemporary: boolean
-  /** The end of the message, after "was rejected (status 403)": the rest of its first sentence, and what to do. */
-  readonly ending: string
+/** Whether the same call may succeed later without any change. For every Forbidden, `isTransient` returns false. */
+export const isTemporary: Readonly<Record<ForbiddenReason, boolean>> = {
+  RejectedAgain: false,
+  TokenUnchanged: false,
+  CoolingDown: true,
+  KeyRejected: false,
+  BodyNotReplayable: false
 }
 
 export const keyAdvice = "Check the license key, baseUrl and tokenRoute, and any proxy in between."
@@ -14,33 +16,19 @@ export const keyAdvice = "Check the license key, baseUrl and tokenRoute, and any
 const licenseAdvice =
   "Check that the license covers this call, that serviceId is correct, and that no proxy is rejecting the request."
 
-export const forbiddenReasons: Readonly<Record<ForbiddenReason, Meaning>> = {
-  RejectedAgain: {
-    isTemporary: false,
-    ending: `, even with a new token. ${licenseAdvice}`
-  },
-  TokenUnchanged: {
-    isTemporary: false,
-    ending: `, and the token exchange returned the same token again. ${licenseAdvice}`
-  },
-  CoolingDown: {
-    isTemporary: true,
-    ending:
-      `, and the token can't be renewed again until the cool-down ends. ${licenseAdvice} Another program with this key may be revoking your tokens.`
-  },
-  KeyRejected: {
-    isTemporary: false,
-    ending: `. ${keyAdvice}`
-  },
-  BodyNotReplayable: {
-    isTemporary: false,
-    ending: ", and a streamed body can't be sent again with the new token. Send the request again."
-  }
+/** The end of the message, after "was rejected (status 403)": the rest of its first sentence, and what to do. */
+export const forbiddenEndings: Readonly<Record<ForbiddenReason, string>> = {
+  RejectedAgain: `, even with a new token. ${licenseAdvice}`,
+  TokenUnchanged: `, and the token exchange returned the same token again. ${licenseAdvice}`,
+  CoolingDown:
+    `, and the token can't be renewed again until the cool-down ends. ${licenseAdvice} Another program with this key may be revoking your tokens.`,
+  KeyRejected: `. ${keyAdvice}`,
+  BodyNotReplayable: ", and a streamed body can't be sent again with the new token. Send the request again."
 }
 
 export type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
 
-export const requestReasons = Struct.keys(forbiddenReasons).filter((reason) => reason !== "KeyRejected")
+export const requestReasons = Struct.keys(forbiddenEndings).filter((reason) => reason !== "KeyRejected")
 
 /** Whether an error is a Forbidden that concerns a request. */
 export const isForbiddenRequest = (
