@@ -1,67 +1,62 @@
 /** The codes of a TransportError: its reason, what to check first, and whether the same request can ever succeed. */
 import type { TransportError } from "../../NutritionAdvisorError.js"
 
-/** Codes, and what to check first. The first row that matches counts. */
-type Table = ReadonlyArray<readonly [code: RegExp, advice: string]>
+/** What to check first, and the codes for which that helps. The first row that matches counts. */
+type Table = ReadonlyArray<readonly [advice: string, ...codes: ReadonlyArray<RegExp>]>
 
 /** A later request may succeed. */
 const transient: Table = [
-  [/^ECONNREFUSED$/, "Check that the service is listening at the base URL. If you have a proxy, check that too."],
+  ["Check that the service is listening at the base URL. If you have a proxy, check that too.", /^ECONNREFUSED$/],
   [
-    /^ENOTFOUND$/,
-    "Check the host name in the base URL and your DNS settings. If you have a proxy, check that the client uses it."
+    "Check the host name in the base URL and your DNS settings. If you have a proxy, check that the client uses it.",
+    /^(ENOTFOUND|EAI_AGAIN)$/
   ],
-  [/^EAI_AGAIN$/, "Check your DNS settings."],
-  [/^UND_ERR_(ABORTED|PRX_CONN)$|PROXY_TUNNEL/, "Check that your proxy lets the client through."],
-  [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, firewalls, proxies and any timeout in your own fetch."],
-  [/^EPROTO$/, "Check the base URL: its port may use plain http or another TLS version."]
+  ["Check that your proxy lets the client through.", /^UND_ERR_(ABORTED|PRX_CONN)$|PROXY_TUNNEL/],
+  ["Check the base URL, firewalls, proxies and any timeout in your own fetch.", /^ETIMEDOUT$|CONNECT_TIMEOUT/],
+  ["Check the base URL: its port may use plain http or another TLS version.", /^EPROTO$/]
 ]
-
-const noCommonTls = "Compare the TLS versions, ciphers and certificates of client and service."
-
-const refusedByClient =
-  "The HTTP client rejected the request: check baseUrl, the headers, any HttpClient wrappers and the undici version of any dispatcher."
 
 /** The same request fails until someone changes something. */
 const permanent: Table = [
-  [/^BAD_PORT$/, "fetch blocks the port in baseUrl: use another port, or another client such as UndiciClient."],
-  [/SELF_SIGNED|^UNABLE_TO_/, "Check the base URL, or make Node trust the certificate with NODE_EXTRA_CA_CERTS."],
+  ["fetch blocks the port in baseUrl: use another port, or another client such as UndiciClient.", /^BAD_PORT$/],
+  ["Check the base URL, or make Node trust the certificate with NODE_EXTRA_CA_CERTS.", /SELF_SIGNED|^UNABLE_TO_/],
   [
-    /ALTNAME|PRX_TLS$|^HOSTNAME_MISMATCH$/,
-    "Check the host name in the base URL or of your proxy: the certificate is for a different host."
+    "Check the host name in the base URL or of your proxy: the certificate is for a different host.",
+    /ALTNAME|PRX_TLS$|^HOSTNAME_MISMATCH$/
   ],
   [
-    /^CERT_|^INVALID_(CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$|^ERROR_IN_CERT_/,
-    "Check the service's certificate and this machine's clock."
+    "Check the service's certificate and this machine's clock.",
+    /^CERT_|^INVALID_(CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$|^ERROR_IN_CERT_/
   ],
   [
-    /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST)/,
-    "Check the base URL: its port may use plain http, or a proxy may be responding instead."
+    "Check the base URL: its port may use plain http, or a proxy may be responding instead.",
+    /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST)/
   ],
-  [/_SSL_.*(CERTIFICATE_REQUIRED|ALERT_.*CERTIFICATE)/, "The service requires a client certificate: configure one."],
+  ["The service requires a client certificate: configure one.", /_SSL_.*(CERTIFICATE_REQUIRED|ALERT_.*CERTIFICATE)/],
   [
-    /^ERR_(OSSL_|CRYPTO_|TLS_.*PROTOCOL)|_SSL_NO_CIPHER_MATCH$/,
-    "Check your TLS options: key, passphrase, certificate, ciphers and versions."
+    "Check your TLS options: key, passphrase, certificate, ciphers and versions.",
+    /^ERR_(OSSL_|CRYPTO_|TLS_.*PROTOCOL)|_SSL_NO_CIPHER_MATCH$/
   ],
-  [/_SSL_.*(PROTOCOL_VERSION|NO_PROTOCOLS_AVAILABLE|(UNKNOWN|UNSUPPORTED|NO_APPLICATION)_PROTOCOL)/, noCommonTls],
-  [/_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|LEGACY_RENEGOTIATION)/, noCommonTls],
-  [/_SSL_.*(UNRECOGNIZED_NAME|UNKNOWN_CA|ACCESS_DENIED|KEY_TOO_SMALL|NO_(SHARED_)?CIPHER)/, noCommonTls],
-  [/^ERR_NO_FETCH$/, "This process has no fetch: choose another HttpClient, such as UndiciClient."],
   [
-    /^ERR_FETCH_RESPONSE$/,
-    "fetch returned a response that can't be read: check any mock of globalThis.fetch."
+    "Compare the TLS versions, ciphers and certificates of client and service.",
+    /_SSL_.*(PROTOCOL_VERSION|NO_PROTOCOLS_AVAILABLE|(UNKNOWN|UNSUPPORTED|NO_APPLICATION)_PROTOCOL)/,
+    /_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|LEGACY_RENEGOTIATION)/,
+    /_SSL_.*(UNRECOGNIZED_NAME|UNKNOWN_CA|ACCESS_DENIED|KEY_TOO_SMALL|NO_(SHARED_)?CIPHER)/
   ],
-  [/^ERR_ACCESS_DENIED$/, "Start Node with --allow-net."],
-  [/^UND_ERR_(DESTROYED|CLOSED)$/, "Your undici dispatcher is closed: close it after the client."],
-  [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/, refusedByClient],
-  [/^ERR_INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)$/, refusedByClient],
+  ["This process has no fetch: choose another HttpClient, such as UndiciClient.", /^ERR_NO_FETCH$/],
+  ["fetch returned a response that can't be read: check any mock of globalThis.fetch.", /^ERR_FETCH_RESPONSE$/],
+  ["Start Node with --allow-net.", /^ERR_ACCESS_DENIED$/],
+  ["Your undici dispatcher is closed: close it after the client.", /^UND_ERR_(DESTROYED|CLOSED)$/],
   [
-    /^ERR_(HTTP_INVALID_HEADER_VALUE|HTTP_CONTENT_LENGTH_MISMATCH|UNESCAPED_CHARACTERS|SOCKET_BAD_PORT)$/,
-    refusedByClient
+    "The HTTP client rejected the request: check baseUrl, the headers, any HttpClient wrappers and the undici version of any dispatcher.",
+    /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/,
+    /^ERR_INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)$/,
+    /^ERR_(HTTP_INVALID_HEADER_VALUE|HTTP_CONTENT_LENGTH_MISMATCH|UNESCAPED_CHARACTERS|SOCKET_BAD_PORT)$/
   ]
 ]
 
-const adviceIn = (table: Table, code = "") => table.find(([pattern]) => pattern.test(code))?.[1]
+const adviceIn = (table: Table, code = "") =>
+  table.find(([, ...codes]) => codes.some((pattern) => pattern.test(code)))?.[0]
 
 export const adviceOf = (code: string | undefined): string | undefined =>
   adviceIn(transient, code) ?? adviceIn(permanent, code)
