@@ -30,11 +30,7 @@ export interface Exchange {
 export interface Replacement {
   /** The token that is in the store now. */
   readonly token: Token
-  /**
-   * `reused`: the store already had a usable token, so no exchange was needed. Otherwise, what the issuer returned: a peer's token
-   * (`fromPeer`), a new one (`issued`), or the token that should be replaced (`unchanged`).
-   */
-  readonly outcome: "reused" | "fromPeer" | "issued" | "unchanged"
+  readonly outcome: Report.Outcome
 }
 
 /**

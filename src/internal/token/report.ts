@@ -2,11 +2,11 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { AccessToken } from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import { failureLabels } from "../telemetry/metrics.js"
 import * as Metrics from "./metrics.js"
-import type { Replacement } from "./replaceToken.js"
 
 /** Annotations cost much more than a line that no logger writes, so they wait until the level is known. */
 const debug = (message: string, { reason }: ExchangeRequest) =>
@@ -14,9 +14,15 @@ const debug = (message: string, { reason }: ExchangeRequest) =>
 
 export const logStart = (request: ExchangeRequest): Effect.Effect<void> => debug("An exchange begins", request)
 
+/**
+ * `reused`: the store already had a usable token, so no exchange was needed. Otherwise, what the issuer returned: a peer's token
+ * (`fromPeer`), a new one (`issued`), or the token that should be replaced (`unchanged`).
+ */
+export type Outcome = "reused" | "fromPeer" | "issued" | "unchanged"
+
 export const recordSuccess = (
   request: ExchangeRequest,
-  { outcome, token }: Replacement,
+  { outcome, token }: { readonly outcome: Outcome; readonly token: AccessToken },
   failuresBefore: number
 ): Effect.Effect<void> => {
   if (outcome === "reused") return Effect.void
