@@ -3,17 +3,19 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { BadRequest, type TransportError } from "../../NutritionAdvisorError.js"
+import { BadRequest, type Operation, type TransportError } from "../../NutritionAdvisorError.js"
 import { timedOut } from "../errors/transportErrors.js"
 import type { Request } from "../http/dispatch.js"
 import { connectionHeaders, isAllowedHeader, isConditionOrRange, presentHeaders } from "../http/header.js"
 import { toSendable } from "../http/upload.js"
 import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings/settings.js"
-import type { DataOperation } from "./runner.js"
 import type { NormalizedOptions } from "./searchOptions.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
+
+/** The operation of a data request, which needs a token. */
+export type DataOperation = Exclude<Operation, "token">
 
 export type RequestHeaders = Request["headers"]
 

@@ -10,7 +10,7 @@ import {
   histogram,
   seriesCreator
 } from "../telemetry/metrics.js"
-import type { DataOperation } from "./runner.js"
+import type { DataOperation } from "./build.js"
 
 const rejectionOutcomes = [...requestReasons, "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"] as const
 

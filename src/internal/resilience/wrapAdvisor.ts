@@ -4,8 +4,8 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { NutritionAdvisor, type Service } from "../../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import type { DataOperation } from "../request/build.js"
 import { searchAsOf } from "../request/decode.js"
-import type { DataOperation } from "../request/runner.js"
 import { withCopiedOptions } from "../request/searchOptions.js"
 
 type Wrap = <A>(
