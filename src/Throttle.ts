@@ -10,7 +10,6 @@ import type * as Layer from "effect/Layer"
 import { checkValue, parseCount, parseMillis, parseMillisOrZero } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import { heldRequests } from "./internal/resilience/metrics.js"
-import { makePace } from "./internal/resilience/throttle/pace.js"
 import * as Queue from "./internal/resilience/throttle/queue.js"
 import { wrapAdvisor, wrapperLayer } from "./internal/resilience/wrapAdvisor.js"
 import { NutritionAdvisor } from "./NutritionAdvisor.js"
@@ -62,7 +61,7 @@ const noRate = { limit: Number.POSITIVE_INFINITY, interval: 0 }
 const make = (options: Options) =>
   Effect.gen(function*() {
     const { rate = noRate, ...settings } = yield* parse(declarations, options)
-    const queue = yield* Queue.make({ ...settings, pace: makePace(rate) })
+    const queue = yield* Queue.make({ rate, ...settings })
     const advisor = yield* NutritionAdvisor
     heldRequests.createSeries()
     return wrapAdvisor(advisor, (call, { operation }) => queue.throttle(operation, call))

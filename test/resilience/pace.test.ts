@@ -1,12 +1,11 @@
 import { expect, it } from "@effect/vitest"
-import { makePace } from "../../src/internal/resilience/throttle/pace.js"
+import * as Pace from "../../src/internal/resilience/throttle/pace.js"
 
 /** Requests are 100 ms apart, and the second one is sent so many milliseconds late. */
 const waitAfter = (lateness: number) => {
-  const pace = makePace({ limit: 10, interval: 1_000 })
-  pace.count(0, false)
-  pace.count(100 + lateness, true)
-  return pace.waitTime(100 + lateness)
+  const rate = { limit: 10, interval: 1_000 }
+  const pace = Pace.count(rate, Pace.startAt(0), 100 + lateness, true)
+  return Pace.waitTime(rate, pace, 100 + lateness)
 }
 
 it.each([0, 1, 99])("Throttle pace: a request that is %i ms late doesn't delay the next one", (lateness) => {

@@ -1,35 +1,39 @@
+// All times are in milliseconds on the monotonic clock.
+
+/** At most `limit` requests are sent in any `interval`, or one more because timers fire late. */
+export interface Rate {
+  readonly limit: number
+  readonly interval: number
+}
+
+/** The requests that were sent in a row, spaced evenly since `start`. */
+export interface Pace {
+  readonly start: number
+  readonly sent: number
+}
+
+export const initial: Pace = { start: Number.NEGATIVE_INFINITY, sent: 0 }
+
 /** Node's timers fire up to about this many milliseconds late. */
 const timerLateness = 2
 
-/** Spaces requests evenly, with `limit` of them in each `interval`. All times are in milliseconds on the monotonic clock. */
-export const makePace = ({ interval, limit }: { readonly limit: number; readonly interval: number }) => {
-  const distance = interval / limit
-  const lateness = Math.max(distance, timerLateness)
-  let start = Number.NEGATIVE_INFINITY
-  let sent = 0
+/** The time between two requests. */
+export const distanceOf = ({ interval, limit }: Rate): number => interval / limit
 
-  /** Multiplies instead of adding up distances, because their rounding errors would add up, too. */
-  const next = () => start + (sent * interval) / limit
+/** Multiplies instead of adding up distances, because their rounding errors would add up, too. */
+const next = ({ interval, limit }: Rate, { sent, start }: Pace) => start + (sent * interval) / limit
 
-  const startAt = (now: number) => {
-    start = now
-    sent = 1
-  }
+/** Returns how long the next request has to wait. */
+export const waitTime = (rate: Rate, pace: Pace, now: number): number => Math.max(0, next(rate, pace) - now)
 
-  return {
-    distance,
-    waitTime: (now: number): number => Math.max(0, next() - now),
-    /**
-     * Counts a request that is sent now. If it is late because its timer was, this doesn't delay the next request. That is why an interval
-     * can have one request more than `limit`.
-     */
-    count: (now: number, hasWaited: boolean): void => {
-      if (hasWaited && now - next() < lateness) sent += 1
-      else startAt(now)
-    },
-    /** Moves the request that was counted last: it is sent only now. */
-    moveLast: startAt
-  }
+/** Starts a new row with a request that is sent now. Also used to move the request that was counted last, if it is sent only now. */
+export const startAt = (now: number): Pace => ({ start: now, sent: 1 })
+
+/**
+ * Counts a request that is sent now. If it is late because its timer was, this doesn't delay the next request. That is why an interval can
+ * have one request more than `limit`.
+ */
+export const count = (rate: Rate, pace: Pace, now: number, hasWaited: boolean): Pace => {
+  const lateness = Math.max(distanceOf(rate), timerLateness)
+  return hasWaited && now - next(rate, pace) < lateness ? { ...pace, sent: pace.sent + 1 } : startAt(now)
 }
-
-export type Pace = ReturnType<typeof makePace>

@@ -12,13 +12,13 @@ import { monotonicMillis } from "../../runtime/clock.js"
 import { onClose } from "../../runtime/onClose.js"
 import { heldRequests } from "../metrics.js"
 import * as Hold from "./hold.js"
-import type { Pace } from "./pace.js"
+import * as Pace from "./pace.js"
 
 /** All times are in milliseconds on the monotonic clock. */
 interface Settings {
   readonly onTooManyRequests: "fail" | "wait"
   readonly maxWait: number
-  readonly pace: Pace
+  readonly rate: Pace.Rate
 }
 
 interface QueuedRequest {
@@ -58,6 +58,7 @@ export class Queue {
   /** Requests that have not started. All have the same longest wait, so the first one has the earliest deadline. */
   private readonly newRequests = new Set<Waiter>()
   private hold = Hold.open
+  private pace = Pace.initial
   private lastPermitted: QueuedRequest | undefined
   private isClosed = false
 
@@ -129,7 +130,7 @@ export class Queue {
       const canUseTurn = mayUseTurn && Hold.waitTime(this.hold, request, now) === 0
       request.hasUnusedTurn = false
       if (!canUseTurn) return this.awaitTurn(request, this.startedRequests)
-      if (!isImmediate) this.settings.pace.moveLast(now)
+      if (!isImmediate) this.pace = Pace.startAt(now)
       this.hold = Hold.permit(this.hold, request, now)
       request.permittedAt = now
       return Effect.void
@@ -184,7 +185,7 @@ export class Queue {
   private permit(waiter: Waiter, now: number) {
     const { lane, request, since } = waiter
     this.hold = Hold.permit(this.hold, request, now)
-    this.settings.pace.count(now, now > since)
+    this.pace = Pace.count(this.settings.rate, this.pace, now, now > since)
     this.lastPermitted = request
     request.permittedAt = now
     request.hasUnusedTurn = lane === this.newRequests
@@ -198,10 +199,10 @@ export class Queue {
 
   /** Decides whether a request may go if `ahead` others go before it. */
   private decide({ deadline, request }: Waiter, now: number, ahead = 0): Decision {
-    const { hold, settings: { onTooManyRequests, pace } } = this
+    const { hold, settings: { onTooManyRequests, rate } } = this
     const held = Hold.waitTime(hold, request, now)
-    const paced = pace.waitTime(now)
-    const behind = ahead * pace.distance
+    const paced = Pace.waitTime(rate, this.pace, now)
+    const behind = ahead * Pace.distanceOf(rate)
     const millis = behind + Math.max(held, paced)
     if (millis <= 0) return { _tag: "Now" }
     const reason = held > 0 ? "TooManyRequests" : "Rate"
