@@ -108,12 +108,12 @@ export const declarations = {
   url: {
     isRequired: true,
     parse: parseUrl,
-    variable: Environment.requiredSecret
+    variable: "requiredSecret"
   },
   prefix: {
     default: "nutrition-advisor:",
     parse: (prefix, field) => checkValue(prefix, field, [!/[{}]/.test(prefix), "must not contain braces"]),
-    variable: Environment.text
+    variable: "text"
   },
   redis: { default: {}, parse: parseRedis }
 } satisfies Declarations<Options>

@@ -58,11 +58,11 @@ export const layerFromDispatcher = (dispatcher: Undici.Dispatcher): Layer.Layer<
 
 /** @internal */
 export const declarations = {
-  connections: { default: 64, parse: parseCount, variable: Environment.wholeNumber },
-  keepAliveTimeout: { default: "4 seconds", parse: parseMillis, variable: Environment.duration },
-  connectTimeout: { default: "10 seconds", parse: parseMillis, variable: Environment.duration },
-  headersTimeout: { default: "5 minutes", parse: parseMillis, variable: Environment.duration },
-  bodyTimeout: { default: "5 minutes", parse: parseMillis, variable: Environment.duration },
+  connections: { default: 64, parse: parseCount, variable: "wholeNumber" },
+  keepAliveTimeout: { default: "4 seconds", parse: parseMillis, variable: "duration" },
+  connectTimeout: { default: "10 seconds", parse: parseMillis, variable: "duration" },
+  headersTimeout: { default: "5 minutes", parse: parseMillis, variable: "duration" },
+  bodyTimeout: { default: "5 minutes", parse: parseMillis, variable: "duration" },
   maxResponseBytes: { parse: parseCount },
   undici: { default: {}, parse: Either.right<Undici.Agent.Options> }
 } satisfies Declarations<Options>

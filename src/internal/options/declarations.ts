@@ -1,6 +1,28 @@
-import type * as Config from "effect/Config"
+import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
+import type * as Redacted from "effect/Redacted"
 import { check, type Checked } from "./check.js"
+
+/**
+ * How `environment` can read a variable, and the type of its value. A variable that isn't required may be blank or not set: its option is
+ * then missing.
+ */
+export interface VariableTypes {
+  readonly requiredText: string
+  readonly requiredSecret: Redacted.Redacted<string>
+  readonly text: string
+  readonly duration: Duration.Duration
+  readonly wholeNumber: number
+  readonly flag: boolean
+  readonly names: ReadonlyArray<string>
+}
+
+/** The ways to read a value. A string may also be one of several names, which `parse` checks. */
+type VariableFor<Value> = {
+  [Kind in keyof VariableTypes]: VariableTypes[Kind] extends Value ? Kind
+    : Value extends VariableTypes[Kind] ? Kind
+    : never
+}[keyof VariableTypes]
 
 /** All that the library knows of one option. Only its type and its JSDoc are elsewhere: in the interface of the options. */
 interface Declaration<Value, Options, Parsed = unknown> {
@@ -10,8 +32,8 @@ interface Declaration<Value, Options, Parsed = unknown> {
   readonly default?: Value
   /** Checks and converts a value. `options` are those that the value is a part of. */
   readonly parse: (value: Value, field: string, options: Options) => Checked<Parsed>
-  /** Reads the environment variable of this name; undefined if it is blank or not set. */
-  readonly variable?: (name: string) => Config.Config<Value | undefined>
+  /** How its environment variable is read. Without this, it has none. */
+  readonly variable?: VariableFor<Value>
 }
 
 /** What the type of the options says of a field: it must be given, or it may be missing. */

@@ -10,16 +10,12 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as String from "effect/String"
 import { ConfigurationError } from "../../NutritionAdvisorError.js"
-import type { Declarations } from "./declarations.js"
+import type { Declarations, VariableTypes } from "./declarations.js"
 
 export const variableOf = (field: string) => `NUTRITION_ADVISOR_${String.camelToSnake(field).toUpperCase()}`
 
 export const namesWithVariable = (declarations: object): ReadonlyArray<string> =>
   Object.entries(declarations).flatMap(([name, declaration]) => "variable" in declaration ? [name] : [])
-
-/** Reads a secret that has to be set. If it is missing, `Config.redacted` would redact what is expected, too. */
-export const requiredSecret = (variable: string): Config.Config<Redacted.Redacted<string>> =>
-  Config.map(Config.string(variable), (value) => Redacted.make(value))
 
 /** Reads a variable; undefined if it is blank or not set. Errors don't repeat the value, because it may be a misplaced secret. */
 const optional = <A>(variable: string, expected: string, parse: (text: string) => Option.Option<A>) =>
@@ -33,31 +29,35 @@ const optional = <A>(variable: string, expected: string, parse: (text: string) =
     Config.map(Option.getOrUndefined)
   )
 
-export const text = (variable: string) => optional(variable, "a string", Option.some)
-
-export const duration = (variable: string) =>
-  optional(variable, "a duration with its unit, such as \"10 seconds\"", Duration.decodeUnknown)
-
-export const wholeNumber = (variable: string) =>
-  optional(variable, "a whole number", (text) => /^[+-]?\d+$/.test(text) ? Option.some(Number(text)) : Option.none())
-
 const isYes = /^(true|yes|on|1)$/i
 
 const isNo = /^(false|no|off|0)$/i
-
-export const flag = (variable: string) =>
-  optional(
-    variable,
-    "true or false",
-    (text) => isYes.test(text) || isNo.test(text) ? Option.some(isYes.test(text)) : Option.none()
-  )
 
 /** The names in a list with commas between them. */
 export const namesIn = (text: string): ReadonlyArray<string> =>
   text.split(",").map((name) => name.trim()).filter((name) => name !== "")
 
-export const names = (variable: string) =>
-  optional(variable, "names with commas between them", (text) => Option.some(namesIn(text)))
+type Readers = {
+  readonly [Kind in keyof VariableTypes]: (variable: string) => Config.Config<VariableTypes[Kind] | undefined>
+}
+
+const readers: Readers = {
+  requiredText: Config.string,
+  // If the variable is missing, `Config.redacted` would redact what is expected, too.
+  requiredSecret: (variable) => Config.map(Config.string(variable), (value) => Redacted.make(value)),
+  text: (variable) => optional(variable, "a string", Option.some),
+  duration: (variable) =>
+    optional(variable, "a duration with its unit, such as \"10 seconds\"", Duration.decodeUnknown),
+  wholeNumber: (variable) =>
+    optional(variable, "a whole number", (text) => /^[+-]?\d+$/.test(text) ? Option.some(Number(text)) : Option.none()),
+  flag: (variable) =>
+    optional(
+      variable,
+      "true or false",
+      (text) => isYes.test(text) || isNo.test(text) ? Option.some(isYes.test(text)) : Option.none()
+    ),
+  names: (variable) => optional(variable, "names with commas between them", (text) => Option.some(namesIn(text)))
+}
 
 /** Reads the variables of the options that have one. */
 const variablesOf = <Options>(
@@ -66,8 +66,8 @@ const variablesOf = <Options>(
 ): Config.Config.Wrap<Options> & object =>
   Record.getSomes(
     Record.map(
-      declarations as Record.ReadonlyRecord<string, { readonly variable?: (name: string) => Config.Config<unknown> }>,
-      ({ variable }, field) => Option.fromNullable(variable?.(nameOf(field)))
+      declarations as Record.ReadonlyRecord<string, { readonly variable?: keyof VariableTypes }>,
+      ({ variable }, field) => Option.fromNullable(variable && readers[variable](nameOf(field)))
     )
   ) as Config.Config.Wrap<Options> & object
 

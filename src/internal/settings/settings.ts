@@ -1,4 +1,3 @@
-import * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -8,7 +7,6 @@ import * as RefreshPolicy from "../../RefreshPolicy.js"
 import * as Url from "../http/url.js"
 import { check, type Checked, checkValue, parseCount, parseMillis } from "../options/check.js"
 import { type Declarations, parse, type Parsed } from "../options/declarations.js"
-import * as Environment from "../options/environment.js"
 import { redactedText } from "../options/redacted.js"
 import { parseBaseUrl } from "./baseUrl.js"
 import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseServiceIdHeader } from "./headerOptions.js"
@@ -131,18 +129,18 @@ const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): 
 }
 
 const commonDeclarations = {
-  baseUrl: { isRequired: true, parse: parseBaseUrl, variable: Config.string },
-  allowInsecureHttp: { default: false, parse: Either.right<boolean>, variable: Environment.flag },
+  baseUrl: { isRequired: true, parse: parseBaseUrl, variable: "requiredText" },
+  allowInsecureHttp: { default: false, parse: Either.right<boolean>, variable: "flag" },
   userAgent: {
     default: `effect-nutrition-advisor/${version}`,
     parse: parseHeaderValue,
-    variable: Environment.text
+    variable: "text"
   }
 } satisfies Declarations<CommonOptions>
 
 export const providerDeclarations = {
   refresh: { default: {}, parse: (policy) => RefreshPolicy.make(policy) },
-  tokenTimeout: { default: "10 seconds", parse: parseMillis, variable: Environment.duration }
+  tokenTimeout: { default: "10 seconds", parse: parseMillis, variable: "duration" }
 } satisfies Declarations<ProviderOptions>
 
 export const exchangeDeclarations = {
@@ -151,23 +149,23 @@ export const exchangeDeclarations = {
   licenseKey: {
     isRequired: true,
     parse: parseLicenseKey,
-    variable: Environment.requiredSecret
+    variable: "requiredSecret"
   },
   tokenRoute: {
     default: "advisor-licence",
     parse: parseTokenRoute,
-    variable: (name) => Config.map(Environment.text(name), (route) => route as ExchangeOptions["tokenRoute"])
+    variable: "text"
   },
-  serviceId: { parse: parseServiceId, variable: Environment.text }
+  serviceId: { parse: parseServiceId, variable: "text" }
 } satisfies Declarations<ExchangeOptions>
 
 export const dataDeclarations = {
   ...commonDeclarations,
-  serviceIdHeader: { default: defaultServiceIdHeader, parse: parseServiceIdHeader, variable: Environment.text },
+  serviceIdHeader: { default: defaultServiceIdHeader, parse: parseServiceIdHeader, variable: "text" },
   rejectedStatuses: { default: [401, 403], parse: parseRejectedStatuses },
-  requestTimeout: { default: "30 seconds", parse: parseMillis, variable: Environment.duration },
-  maxResponseBytes: { default: 16 * 1024 * 1024, parse: parseCount, variable: Environment.wholeNumber },
-  observeHeaders: { default: [], parse: parseObserveHeaders, variable: Environment.names }
+  requestTimeout: { default: "30 seconds", parse: parseMillis, variable: "duration" },
+  maxResponseBytes: { default: 16 * 1024 * 1024, parse: parseCount, variable: "wholeNumber" },
+  observeHeaders: { default: [], parse: parseObserveHeaders, variable: "names" }
 } satisfies Declarations<DataOptions>
 
 /** The options of `NutritionAdvisor.layer`. */

@@ -3,7 +3,6 @@ import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import { checkValue, parseMillis } from "../options/check.js"
 import { type Declarations, parse, type Parsed } from "../options/declarations.js"
-import * as Environment from "../options/environment.js"
 import type { exchangeDeclarations } from "./settings.js"
 import { clientDeclarations, type DataOptions, type ExchangeOptions } from "./settings.js"
 
@@ -19,8 +18,8 @@ export interface SharingOptions extends ExchangeOptions {
 
 /** The options that need a SharedTokenCache. */
 export const cacheDeclarations = {
-  lease: { default: "15 seconds", parse: parseMillis, variable: Environment.duration },
-  cacheTimeout: { default: "1 second", parse: parseMillis, variable: Environment.duration }
+  lease: { default: "15 seconds", parse: parseMillis, variable: "duration" },
+  cacheTimeout: { default: "1 second", parse: parseMillis, variable: "duration" }
 } satisfies Declarations<Omit<SharingOptions, keyof ExchangeOptions>>
 
 /** The options of `NutritionAdvisor.layerShared`. */
