@@ -12,8 +12,11 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { currentMonotonicMillis } from "./internal/runtime/clock.js"
 
+const codePattern = /^\w{1,64}$/
+
 /**
- * The cache failed. Searches never fail with this error: SharedTokenIssuer logs a warning and exchanges the license key itself.
+ * The cache failed. Searches never fail with this error: SharedTokenIssuer logs a warning and exchanges the license key itself. A `code`
+ * that isn't a word of at most 64 characters is left out, because it may repeat a secret.
  *
  * @since 1.0.0
  * @category errors
@@ -24,8 +27,17 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
   /** Whether a call failed ("Unavailable"), or got no reply within `cacheTimeout` ("Timeout"). */
   reason: Schema.Literal("Unavailable", "Timeout"),
   /** The error code of the cache, such as READONLY or OOM. */
-  code: Schema.optional(Schema.String.pipe(Schema.pattern(/^\w{1,64}$/)))
+  code: Schema.optional(Schema.String.pipe(Schema.pattern(codePattern)))
 }) {
+  constructor({ code, reason }: {
+    readonly reason: "Unavailable" | "Timeout"
+    readonly code?: string | number | undefined
+  }) {
+    // Stores have codes such as 11000 and "deadline-exceeded". If they were rejected, each outage of the store would be a defect.
+    const word = String(code ?? "")
+    super({ reason, code: codePattern.test(word) ? word : undefined })
+  }
+
   override get message(): string {
     return this.reason === "Timeout"
       ? "The shared token cache did not respond in time. Check whether it is overloaded or unreachable."
