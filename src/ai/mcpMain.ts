@@ -4,7 +4,7 @@
  *
  * @since 1.0.0
  */
-import { PassThrough } from "node:stream"
+import { Transform } from "node:stream"
 import { setTimeout } from "node:timers/promises"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -38,8 +38,13 @@ const serve = async (advisor: Client, options: Options) => {
     running += 1
     return advisor.search(...call).finally(() => running -= 1)
   }
+  /** Some clients begin with a byte order mark, and the SDK would skip their first message. A decoder drops it. */
+  const decoder = new TextDecoder()
+  const decoding = new Transform({
+    transform: (chunk: Uint8Array, _, done) => done(null, decoder.decode(chunk, { stream: true }))
+  })
   /** The SDK drops in-flight calls when its input ends, so this input stays open until they are done. */
-  const input = process.stdin.pipe(new PassThrough(), { end: false })
+  const input = process.stdin.pipe(decoding, { end: false })
   serveStdio(() => {
     const server = new McpServer({ name: "effect-nutrition-advisor", version }, { instructions })
     register(server, { search }, options)

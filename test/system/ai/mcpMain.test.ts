@@ -117,6 +117,13 @@ describe("MCP program", () => {
     expect(frames().map(({ id }) => id).filter(Number.isInteger).sort()).toEqual(expect.arrayContaining([1, 2, 3]))
   })
 
+  testLive("it responds to a first message that begins with a byte order mark", function*() {
+    const { child, ended, frames } = yield* started({}, ["--simulator"])
+    child.stdin.end(`\ufeff${hello}`)
+    expect(yield* ended).toMatchObject({ code: 0, stderr: "" })
+    expect(frames()).toHaveLength(1)
+  })
+
   testLive("it writes all responses before it exits, even if its client reads them late", function*() {
     const { child, ended, frames } = yield* started({}, ["--simulator"])
     child.stdout.pause()
