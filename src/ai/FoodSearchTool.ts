@@ -7,9 +7,10 @@
  */
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import { fitResult } from "../internal/ai/fitResult.js"
 import { isLibraryError, messageForModel } from "../internal/ai/messageForModel.js"
-import { declarations, inputMessage, inputSchema, isInput, tool } from "../internal/ai/tool.js"
+import { declarations, inputMessage, inputSchema, parseInput, tool } from "../internal/ai/tool.js"
 import { parse } from "../internal/options/declarations.js"
 
 /**
@@ -82,9 +83,9 @@ export interface FoodSearchTool {
   /** The JSON Schema of the input: an object with the string `term`. */
   readonly inputSchema: InputSchema
   /**
-   * Checks the input, searches, and resolves with the payload as a JSON object of at most `maxResultBytes`. A payload that is not an object
-   * is returned in the field `result`. Rejects with ToolError. If `signal` aborts, it rejects with the error of the client, which is the
-   * reason of the signal.
+   * Checks the input, which can be an object or a JSON string. Then searches, and resolves with the payload as a JSON object of at most
+   * `maxResultBytes`. A payload that is not an object is returned in the field `result`. Rejects with ToolError. If `signal` aborts, it
+   * rejects with the error of the client, which is the reason of the signal.
    */
   readonly execute: (
     input: unknown,
@@ -122,8 +123,8 @@ export const make = (advisor: Advisor, options: Options = {}): FoodSearchTool =>
   const settings = Either.getOrThrowWith(parse(declarations, options), (error) => error)
   const { note } = settings
   const execute: FoodSearchTool["execute"] = async (input, callOptions) => {
-    if (!isInput(input)) throw new ToolError({ message: inputMessage })
-    const payload = await searchWith(advisor, input.term, callOptions?.signal ?? new AbortController().signal)
+    const { term } = Option.getOrThrowWith(parseInput(input), () => new ToolError({ message: inputMessage }))
+    const payload = await searchWith(advisor, term, callOptions?.signal ?? new AbortController().signal)
     return Either.getOrThrowWith(fitResult(payload, settings), (message) => new ToolError({ message }))
   }
   return {

@@ -5,8 +5,9 @@
  * @module
  */
 import type { McpServer, RegisteredTool, StandardSchemaWithJSON } from "@modelcontextprotocol/server"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { type Input, inputMessage, inputSchema, isInput } from "../internal/ai/tool.js"
+import { type Input, inputMessage, inputSchema, parseInput } from "../internal/ai/tool.js"
 import * as FoodSearchTool from "./FoodSearchTool.js"
 
 /** Written by hand, so that this module doesn't load the SDK. */
@@ -14,7 +15,11 @@ const standardSchema: StandardSchemaWithJSON<Input> = {
   "~standard": {
     version: 1,
     vendor: "effect-nutrition-advisor",
-    validate: (value) => isInput(value) ? { value } : { issues: [{ message: inputMessage }] },
+    validate: (value) =>
+      Option.match(parseInput(value), {
+        onNone: () => ({ issues: [{ message: inputMessage }] }),
+        onSome: (input) => ({ value: input })
+      }),
     jsonSchema: { input: inputSchema, output: inputSchema }
   }
 }

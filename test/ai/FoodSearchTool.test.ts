@@ -59,7 +59,12 @@ it("FoodSearchTool: other fields of the input are ignored", async () => {
   expect(await found.execute({ term: "oats", limit: 3 })).toEqual(payload)
 })
 
-it.each([[undefined], [null], [5], ["oats"], [[]], [["oats"]], [{}], [{ term: 5 }], [{ term: "" }], [{ term: " \n" }]])(
+it("FoodSearchTool: the input may be a JSON string", async () => {
+  const echo = FoodSearchTool.make({ search: async (term) => ({ term }) })
+  expect(await echo.execute("{\"term\":\"oats\"}")).toEqual({ term: "oats" })
+})
+
+it.each([[undefined], [null], [5], ["oats"], [[]], ["5"], [{}], [{ term: 5 }], [{ term: "" }], [{ term: " \n" }]])(
   "FoodSearchTool: the input %j is rejected without a search",
   async (input) => {
     const search = vi.fn()

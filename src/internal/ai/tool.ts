@@ -1,4 +1,5 @@
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { InputSchema, Options } from "../../ai/FoodSearchTool.js"
 import { checkValue, parseCount } from "../options/check.js"
@@ -26,8 +27,15 @@ export interface Input {
   readonly term: string
 }
 
-export const isInput = (value: unknown): value is Input =>
+const isInput = (value: unknown): value is Input =>
   Predicate.hasProperty(value, "term") && Predicate.isString(value.term) && value.term.trim() !== ""
+
+/** Returns the input of a call if it is valid. OpenAI's API has it as a JSON string, and some models write an object as a string. */
+export const parseInput = (value: unknown): Option.Option<Input> =>
+  Option.filter(
+    Predicate.isString(value) ? Option.liftThrowable(JSON.parse)(value) : Option.some(value),
+    isInput
+  )
 
 export const inputMessage =
   "The search was not sent: the input must be an object with one field, `term`, a string that is not blank. " +
