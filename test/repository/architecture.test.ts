@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { expect, it } from "@effect/vitest"
+import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { read, repository } from "../support/documents/blocks.js"
 
 const files = readdirSync(join(repository, "src"), { recursive: true, encoding: "utf8" })
@@ -36,6 +37,20 @@ it("architecture: no file in src imports from a component above, not even types"
   const imports = files.flatMap((file) => importsOf(file).map((imported) => [file, imported] as const))
   expect(imports.length).toBeGreaterThan(files.length)
   expect(imports.filter(([file, imported]) => componentOf(imported) < componentOf(file))).toEqual([])
+})
+
+it("architecture: ARCHITECTURE.md names each file that creates an error", () => {
+  const [, section = ""] = read("ARCHITECTURE.md").split("\n## Errors\n")
+  const rows = Array.from(section.split("\n## ")[0]?.matchAll(/^\| `(\w+)` \| (.*) \|$/gm) ?? [])
+  const namedFor = (tag: string) => {
+    const [, , cell = ""] = rows.find(([, name]) => name === tag) ?? []
+    return Array.from(cell.matchAll(/`(\w+\/[\w/]+)`/g), ([, place = ""]) => `internal/${place}`)
+  }
+  const creates = (tag: string) => (file: string) => new RegExp(`\\bnew ${tag}\\(`).test(read(`src/${file}.ts`))
+  const tags = NutritionAdvisorError.errors.map(({ _tag }) => _tag)
+  expect(tags.length).toBeGreaterThan(5)
+  expect(Object.fromEntries(tags.map((tag) => [tag, files.filter(creates(tag)).sort()])))
+    .toEqual(Object.fromEntries(tags.map((tag) => [tag, namedFor(tag).sort()])))
 })
 
 it.each(["A search", "A rejected token"])(
