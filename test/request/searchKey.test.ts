@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util"
-import { Headers, UrlParams } from "@effect/platform"
+import { Headers } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { searchKey } from "../../src/internal/request/searchOptions.js"
+import type { NutritionAdvisor } from "effect-nutrition-advisor"
+import { searchKey, withNormalizedOptions } from "../../src/internal/request/searchOptions.js"
 
 /** Characters that could end a part of a key, and strings that could be another type. */
 const text = FastCheck.constantFrom("", "a", "b", "1", "null", "a,b", "\"", "],[", "a\",\"b")
@@ -14,7 +15,7 @@ const search = FastCheck.record({
   params: pairs,
   headers: pairs.map((pairs) => Object.entries(Headers.fromInput(pairs))),
   others: FastCheck.dictionary(
-    FastCheck.constantFrom("tenant", "locale", "term"),
+    FastCheck.constantFrom("firstOther", "secondOther", "term"),
     FastCheck.oneof(text, FastCheck.constantFrom(0, 1, true, null))
   )
 })
@@ -23,8 +24,10 @@ type Search = typeof search extends FastCheck.Arbitrary<infer A> ? A : never
 
 const part = FastCheck.constantFrom<keyof Search>("term", "params", "headers", "others")
 
-const keyOf = ({ headers, others, params, term }: Search) =>
-  searchKey(term, { ...others, urlParams: UrlParams.fromInput(params), headers: Headers.fromInput(headers) })
+const keyFor = (term: string, options: NutritionAdvisor.SearchOptions & Readonly<Record<string, unknown>>) =>
+  withNormalizedOptions(options, (normalized) => searchKey(term, normalized))
+
+const keyOf = ({ headers, others, params, term }: Search) => keyFor(term, { ...others, urlParams: params, headers })
 
 it.prop(
   "searchKey: keys are equal if and only if the term and all options are equal",
@@ -38,8 +41,7 @@ it.prop(
 )
 
 it("searchKey: the order of options and options that are undefined make no difference", () => {
-  const none = { urlParams: UrlParams.empty, headers: undefined }
-  const options = { ...none, tenant: "a", locale: "en" }
-  const reversed = { locale: "en", tenant: "a", region: undefined, ...none }
-  expect(searchKey("oats", reversed)).toBe(searchKey("oats", options))
+  const options = { firstOther: "a", secondOther: "b" }
+  const reversed = { secondOther: "b", firstOther: "a", thirdOther: undefined }
+  expect(keyFor("oats", reversed)).toBe(keyFor("oats", options))
 })

@@ -27,7 +27,7 @@ const sent = Effect.map(requests, (all) => all.filter(({ operation }) => operati
 it.each(Object.keys(rows))("docs/getting-started.md: the section on the options of a search names %s", (name) => {
   const sections = read("docs/getting-started.md").split(/^## /m)
   const section = sections.find((text) => text.startsWith("Options of a search\n"))
-  expect(section).toMatch(new RegExp(`\\b${name}:|\`${name}\``))
+  expect(section).toContain(`\`${name}\``)
 })
 
 it("SECURITY.md: its table has a row for each option of a search that is a secret", () => {
