@@ -85,11 +85,8 @@ test("simulator controls: latency delays the calls of one operation, and planned
 test.each([
   "/simulator/token-lifetime",
   "/simulator/token-lifetime?seconds=0",
-  "/simulator/token-lifetime?seconds=-1",
   "/simulator/token-lifetime?seconds=1e9",
-  "/simulator/latency/search",
   "/simulator/latency/search?millis=soon",
-  "/simulator/latency/search?millis=-1",
   "/simulator/latency/search?millis=99999999"
 ])("simulator controls: %s gets 400 with a message", function*(path) {
   const { status, text } = yield* send("POST", path)
@@ -118,14 +115,10 @@ test("simulator controls: an unknown fault gets 404 with the list of faults", fu
 test.each(
   [
     ["GET", "/simulator/revoke"],
-    ["POST", "/simulator/counters"],
     ["GET", "/simulator/provoke/token/hang"],
     ["POST", "/simulator/provoke/exchange/hang"],
     ["POST", "/simulator/provoke/constructor/hang"],
-    ["GET", "/simulator/token-lifetime?seconds=30"],
-    ["POST", "/simulator/latency/exchange?millis=1"],
     ["POST", "/simulator/latency/search/hang?millis=1"],
-    ["POST", "/simulator/"],
     ["POST", "/simulator"]
   ] as const
 )("simulator controls: %s %s gets 404 with the list of calls", function*([method, path]) {
