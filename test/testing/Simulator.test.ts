@@ -433,11 +433,6 @@ test("simulator: a token response has the fields that docs/SERVICE.md lists", fu
   expect(new Set(Object.keys(JSON.parse(body)))).toEqual(new Set(listed))
 })
 
-test("simulator: an exchange with a form as its body gets 400", function*() {
-  const body = HttpBody.formDataRecord({ grant_type: "licence" })
-  expect(yield* statusOf("POST", `${licenceRoute}/${key}`, { body })).toBe(400)
-})
-
 test.each<readonly [string, HttpBody.HttpBody]>([
   ["URLSearchParams", HttpBody.raw(new URLSearchParams({ food: "two eggs" }))],
   ["a stream", HttpBody.stream(Stream.make("food=", "two+eggs").pipe(Stream.encodeText))]
@@ -478,16 +473,6 @@ test(
   }
 )
 
-test("simulator counters: a canceled exchange no longer counts as running", function*({ counters, setLatency }) {
-  yield* setLatency("token", "1 seconds")
-  const left = yield* Effect.fork(exchange)
-  yield* TestClock.adjust("500 millis")
-  yield* Fiber.interrupt(left)
-  yield* setLatency("token", 0)
-  yield* exchange
-  expect((yield* counters).exchangesAtOnce).toBe(1)
-})
-
 test(
   "simulator: with setHandsBackToken, an exchange returns the current token with its remaining lifetime",
   function*(simulator) {
@@ -498,20 +483,6 @@ test(
     expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
   },
   inMemory({ tokenLifetime: 60 })
-)
-
-test(
-  "simulator: with setHandsBackToken, an expired or revoked token, or one of another key, is not returned",
-  function*(simulator) {
-    yield* simulator.setHandsBackToken(true)
-    const issued = [yield* exchangeWith("one"), yield* exchangeWith("two")]
-    yield* TestClock.adjust("60 seconds")
-    issued.push(yield* exchangeWith("one"))
-    yield* simulator.revoke
-    issued.push(yield* exchangeWith("one"))
-    expect(new Set(issued.map(({ access_token }) => access_token)).size).toBe(4)
-  },
-  inMemory({ licenseKeys: ["one", "two"], tokenLifetime: 60 })
 )
 
 test("simulator requests: only the last 1,000 are kept", function*({ requests }) {
