@@ -79,14 +79,6 @@ it.each(layers)("%s: each attempt has all options, even if they are iterators", 
   expect(sent).toEqual(sent.map(() => [[["page", "2"]], { "x-tenant": "a" }]))
 })
 
-it.each(layers)("%s: a search dies if an iterator in its options throws", (_, wrapper) => {
-  function* broken(): Iterable<readonly [string, string]> {
-    throw new Error("broken")
-  }
-  const world = worldOver(wrapper, AdvisorDouble.responding(found))
-  expect(outcomeOf(world.search("oats", { urlParams: broken() }))).toMatchObject({ message: "broken" })
-})
-
 /** Searches with these values of an option that SearchCache doesn't know; each outcome is the value that its request had. */
 const outcomesOf = (...rounds: ReadonlyArray<ReadonlyArray<unknown>>) => {
   const double = AdvisorDouble.make(({ index }) => Effect.delay(Effect.succeed(index), 100))
