@@ -108,11 +108,4 @@ describe("leak detector", () => {
     })
     expect(Object.keys(leaks)).toEqual(["outcome", "services", "logs", "spans", "metrics", "requests"])
   })
-
-  it.each(Secrets.forms)("the secret is found in the form $name", ({ of }) => {
-    for (const secret of [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId]) {
-      const nested = JSON.stringify({ nested: JSON.stringify({ text: of(secret) }) })
-      for (const text of [`before ${of(secret)} after`, nested]) expect(Secrets.shownIn(text)).toBeDefined()
-    }
-  })
 })
