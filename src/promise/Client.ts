@@ -11,13 +11,13 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import * as Calls from "../internal/promise/calls.js"
 import { servicesFrom } from "../internal/promise/compose.js"
 import { fetchPath } from "../internal/promise/fetch.js"
 import * as Logger from "../internal/promise/logger.js"
+import { checkSchema } from "../internal/request/decode.js"
 import { tokenStatusOf } from "../internal/token/status.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
@@ -150,12 +150,6 @@ const status = Effect.flatMap(
     onSome: (provider) => provider.status
   })
 )
-
-/** Programs without types pass other schemas, such as those of zod 3.23. */
-const checkSchema = (schema: unknown) => {
-  if (Schema.isSchema(schema) || Predicate.hasProperty(schema, "~standard")) return
-  throw new TypeError("searchAs needs a schema of effect, or a Standard Schema, such as one of zod 3.24.")
-}
 
 const clientOver = (buildServices: Calls.BuildServices): Client => {
   const { close, run } = Calls.make(buildServices)
