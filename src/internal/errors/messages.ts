@@ -24,9 +24,8 @@ export const hints = {
   issue: " The error's issue field describes the mismatch, redacted."
 }
 
-const hintAtBody = (body: unknown) => body === undefined ? "" : hints.body
-
-const hintAtIssue = (issue: unknown) => issue === undefined ? "" : hints.issue
+const hintsOf = ({ body, issue }: { readonly body?: unknown; readonly issue?: unknown }) =>
+  (body === undefined ? "" : hints.body) + (issue === undefined ? "" : hints.issue)
 
 const requestAdvice = "Correct the request. If every request is rejected, check serviceId."
 
@@ -67,14 +66,14 @@ const unexpectedTexts: Readonly<Record<UnexpectedResponse["reason"] | "Token", T
 /** The message of each error: what happened, and what to do. */
 const messages: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } = {
   BadRequest: (error) => {
-    const { body, detail, operation, status } = error
+    const { detail, operation, status } = error
     if (status === undefined) return `${callOf(error)} was not sent${inParentheses(detail)}. Correct the request.`
     const advice = operation === "token" ? keyAdvice : requestAdvice
-    return `${callOf(error)} was rejected with status ${status}${inParentheses(detail)}. ${advice}${hintAtBody(body)}`
+    return `${callOf(error)} was rejected with status ${status}${inParentheses(detail)}. ${advice}${hintsOf(error)}`
   },
   ServerError: (error) => `${callOf(error)} failed with status ${error.status}. ${retryText(error.retryAfter)}`,
   Forbidden: (error) =>
-    `${callOf(error)} was rejected (status ${error.status})${forbiddenEndings[error.reason]}${hintAtBody(error.body)}`,
+    `${callOf(error)} was rejected (status ${error.status})${forbiddenEndings[error.reason]}${hintsOf(error)}`,
   MissingServiceId: (error) =>
     `${callOf(error)} returned no customer identifier (customer_id). ` +
     "Set serviceId to the one on your product dashboard.",
@@ -91,14 +90,14 @@ const messages: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } 
     return `${callOf(error)} ${what}${inParentheses(code)}. ${adviceOf(code) ?? advice}`
   },
   UnexpectedResponse: (error) => {
-    const { body, field, issue, operation, reason, status } = error
+    const { field, operation, reason, status } = error
     const isOfToken = operation === "token"
     const [what, usualAdvice] = unexpectedTexts[isOfToken && reason === "Schema" ? "Token" : reason]
     // A custom issuer may return a token that has already expired.
     const fault = field === "expires_in" ? "missing, invalid or expired" : "missing or invalid"
     const shown = field === undefined ? what : `JSON with a ${fault} ${field}`
     const advice = isOfToken ? tokenAdvice : usualAdvice
-    return `${callOf(error)} got ${shown} (status ${status}). ${advice}${hintAtBody(body)}${hintAtIssue(issue)}`
+    return `${callOf(error)} got ${shown} (status ${status}). ${advice}${hintsOf(error)}`
   },
   LicenseKeyUnavailable: ({ detail }) =>
     `The license key is not available${inParentheses(detail)}. Check where it is read from.`,
