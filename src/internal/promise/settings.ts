@@ -60,12 +60,7 @@ const read = <O extends Options, S>(
     (options: O) => Effect.suspend(() => parse(options))
   )
 
-export const readSettings = (given: AdvisorOptions) =>
-  read<Options, Settings.ClientSettings>(given, Settings.clientDeclarations, Settings.parseClient)
+export const readSettings = (given: AdvisorOptions) => read(given, Settings.clientDeclarations, Settings.parseClient)
 
 export const readSharedSettings = (given: AdvisorOptions) =>
-  read<SharedOptions, Sharing.SharedClientSettings>(
-    given,
-    Sharing.sharedClientDeclarations,
-    Sharing.parseSharedClient
-  )
+  read(given, Sharing.sharedClientDeclarations, Sharing.parseSharedClient)
