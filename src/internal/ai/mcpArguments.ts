@@ -1,7 +1,8 @@
 /** The command line of the MCP program. */
 import * as Either from "effect/Either"
 import { parseArguments } from "../options/arguments.js"
-import { namesIn, namesWithVariable, variableOf } from "../options/environment.js"
+import { namesWithVariable, variableOf } from "../options/environment.js"
+import { namesIn } from "../options/variables.js"
 import { clientDeclarations } from "../settings/settings.js"
 
 const required = ["baseUrl", "licenseKey"]

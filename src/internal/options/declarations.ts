@@ -1,28 +1,6 @@
-import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
-import type * as Redacted from "effect/Redacted"
 import { check, type Checked } from "./check.js"
-
-/**
- * How `environment` can read a variable, and the type of its value. A variable that isn't required may be blank or not set: its option is
- * then missing.
- */
-export interface VariableTypes {
-  readonly requiredText: string
-  readonly requiredSecret: Redacted.Redacted<string>
-  readonly text: string
-  readonly duration: Duration.Duration
-  readonly wholeNumber: number
-  readonly flag: boolean
-  readonly names: ReadonlyArray<string>
-}
-
-/** The ways to read a value. A string may also be one of several names, which `parse` checks. */
-type VariableFor<Value> = {
-  [Kind in keyof VariableTypes]: VariableTypes[Kind] extends Value ? Kind
-    : Value extends VariableTypes[Kind] ? Kind
-    : never
-}[keyof VariableTypes]
+import type { ReaderOf } from "./variables.js"
 
 /** All that the library knows of one option. Only its type and its JSDoc are elsewhere: in the interface of the options. */
 interface Declaration<Value, Options, Parsed = unknown> {
@@ -33,7 +11,7 @@ interface Declaration<Value, Options, Parsed = unknown> {
   /** Checks and converts a value. `options` are those that the value is a part of. */
   readonly parse: (value: Value, field: string, options: Options) => Checked<Parsed>
   /** How its environment variable is read. Without this, it has none. */
-  readonly variable?: VariableFor<Value>
+  readonly variable?: ReaderOf<Value>
 }
 
 /** What the type of the options says of a field: it must be given, or it may be missing. */

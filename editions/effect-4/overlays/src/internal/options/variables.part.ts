@@ -1,7 +1,8 @@
+import * as Effect from "effect/Effect"
 import { invalidData } from "../effect3.js"
 
 /** The error names the variable here, because Effect 4 adds no path to an error of a Config. */
-const optional = <A>(variable: string, expected: string, parse: (text: string) => Option.Option<A>) =>
+const optional = <A>(expected: string, parse: (text: string) => Option.Option<A>) => (variable: string) =>
   Config.String(variable).pipe(
     Config.mapEffect((text): Effect.Effect<A | undefined, ConfigError.ConfigError> =>
       text.trim() === ""
