@@ -12,7 +12,7 @@ const warning =
 const isSimulated = ({ baseUrl }: Settings.ExchangeSettings) => baseUrl.origin.endsWith(".invalid")
 
 const hashOf = (settings: Settings.ExchangeSettings) =>
-  Hash.combine(Hash.hash(settings.licenseKey))(Hash.array(Settings.tokenIdentityOf(settings)))
+  Hash.array([settings.licenseKey, ...Settings.tokenIdentityOf(settings)])
 
 /**
  * The layers that are open for the same settings. Only a count of the whole process can see a second layer that another part of the program

@@ -70,7 +70,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
         case "fresh":
           return use(token)
         case "stale":
-          return Effect.zipRight(refresh(token), Effect.suspend(() => use(token)))
+          return Effect.flatMap(refresh(token), () => use(token))
         case "expired":
           return acquire(held)
       }
