@@ -7,7 +7,7 @@ import * as Url from "../../src/internal/http/url.js"
 import { testLive } from "../support/doubles/arranged.js"
 import { advisorOver, type HttpClientLayer } from "../support/doubles/simulatedAdvisor.js"
 import type { Received } from "../support/doubles/Wire.js"
-import { clients } from "../support/leaks/clients.js"
+import { clients, type Wrap, wrapping } from "../support/leaks/clients.js"
 import { leaksOf } from "../support/leaks/leaksOf.js"
 import * as Replies from "../support/leaks/replies.js"
 import * as Secrets from "../support/leaks/secrets.js"
@@ -40,29 +40,38 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
 
   testLive("a caller's span is not propagated to the service", function*() {
     const service = yield* Replies.serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
-    const client = Layer.project(layer, HttpClient.HttpClient, HttpClient.HttpClient, traced)
-    const { httpClient, search } = yield* advisorAt(service.origin, client)
+    const { httpClient, search } = yield* advisorAt(service.origin, wrapping(layer, traced))
     yield* Effect.withSpan(Effect.zipRight(search("apple"), httpClient.get("/v2/plan")), "menu")
     expect(traceHeaders(service.requests)).toEqual([])
     yield* HttpClient.get(`${service.origin}/v2/x`).pipe(Effect.withSpan("menu"), Effect.provide(layer))
     expect(traceHeaders(service.requests)).not.toEqual([])
   })
+
+  const reading = wrapping(layer, HttpClient.tap(({ text }) => text))
+
+  testLive("a wrapper can read each response first, for example to log it", function*() {
+    const service = yield* Replies.serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
+    const { search } = yield* advisorAt(service.origin, reading)
+    expect(yield* search("apple")).toEqual({ results: [] })
+  })
+
+  testLive("maxResponseBytes applies to a response that a wrapper has read", function*() {
+    const { origin } = yield* Replies.serve()
+    const { search } = yield* advisorOver(reading, { baseUrl: origin, maxResponseBytes: 13 })
+    expect(yield* Effect.flip(search("apple"))).toMatchObject({ reason: "TooLarge" })
+  })
 })
 
 testLive("a client that wraps an UndiciClient receives every request", function*() {
   const service = yield* Replies.serve()
-  const guarded = Layer.project(
+  const guarded = wrapping(
     Layer.orDie(UndiciClient.layer()),
-    HttpClient.HttpClient,
-    HttpClient.HttpClient,
-    (client) => HttpClient.mapRequest(client, HttpClientRequest.setHeader("service-id", "kept back"))
+    HttpClient.mapRequest(HttpClientRequest.setHeader("service-id", "kept back"))
   )
   const { search } = yield* advisorAt(service.origin, guarded)
   yield* search("apple")
   expect(service.requests.map(({ headers }) => headers["service-id"])).toEqual(["kept back", "kept back"])
 })
-
-type Wrap = (client: HttpClient.HttpClient) => HttpClient.HttpClient
 
 const tracing: ReadonlyArray<readonly [name: string, wrap: Wrap]> = [
   ["has withTracerDisabledWhen", traced],
@@ -71,12 +80,7 @@ const tracing: ReadonlyArray<readonly [name: string, wrap: Wrap]> = [
 ]
 
 const propagating = (wrap: Wrap) =>
-  Layer.project(
-    FetchHttpClient.layer,
-    HttpClient.HttpClient,
-    HttpClient.HttpClient,
-    (client) => wrap(HttpClient.withTracerPropagation(client, true))
-  )
+  wrapping(FetchHttpClient.layer, (client) => wrap(HttpClient.withTracerPropagation(client, true)))
 
 testLive.each(tracing)("no output contains a secret if the HttpClient %s", function*([, wrap]) {
   const { seen } = yield* leaksOf({ title: "", end: "Success" }, propagating(wrap))

@@ -3,8 +3,8 @@ import { PassThrough, Readable } from "node:stream"
 import { runInNewContext } from "node:vm"
 import { HttpClient } from "@effect/platform"
 import { describe, expect, it, vi } from "@effect/vitest"
-import { Effect, Layer } from "effect"
 import { proxied } from "../support/doubles/proxied.js"
+import { type Wrap, wrapping } from "../support/leaks/clients.js"
 import { clientOf, resolvingWith, serviceOf } from "./fetchService.js"
 
 const found = { results: ["oats"] }
@@ -147,17 +147,14 @@ describe("response body of a custom fetch", () => {
   })
 })
 
-it.each<readonly [string, (own: HttpClient.HttpClient) => HttpClient.HttpClient]>([
+it.each<readonly [string, Wrap]>([
   ["HttpClient.transform", HttpClient.transform((response) => response)],
   ["HttpClient.followRedirects", HttpClient.followRedirects()],
   ["HttpClient.retryTransient", HttpClient.retryTransient({ times: 1 })],
   ["HttpClient.filterStatusOk", HttpClient.filterStatusOk]
 ])("custom fetch: it is used below %s", async (_, wrap) => {
   const service = serviceOf()
-  const httpClient = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, wrap)).pipe(
-    Layer.provide(service.httpClient)
-  )
-  await using client = clientOf({ ...service, httpClient })
+  await using client = clientOf({ ...service, httpClient: wrapping(service.httpClient, wrap) })
   await client.search("oats")
   expect(service.sent.map(({ init }) => init.redirect)).toEqual(["manual"])
 })

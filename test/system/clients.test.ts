@@ -8,7 +8,7 @@ import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../support/doubles/arranged.js"
 import { advisorOver, type HttpClientLayer } from "../support/doubles/simulatedAdvisor.js"
 import { serveAdvisor } from "../support/doubles/Wire.js"
-import { clients, wrapped } from "../support/leaks/clients.js"
+import { clients, wrapped, wrapping } from "../support/leaks/clients.js"
 
 const calling = (layer: HttpClientLayer) =>
   Effect.gen(function*() {
@@ -92,8 +92,7 @@ describe.each([...clients, ...wrapped])("request body over $name", ({ layer }) =
     const compressing = HttpClient.mapRequest((request) =>
       request.body._tag === "Empty" ? request : HttpClientRequest.setBody(request, HttpBody.raw(gzip(request)))
     )
-    const wrapper = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, compressing))
-    const { httpClient, requests } = yield* calling(Layer.provide(wrapper, layer))
+    const { httpClient, requests } = yield* calling(wrapping(layer, compressing))
     yield* httpClient.post("/v2/x", { body: HttpBody.raw("oats".repeat(100)) })
     expect(requests.at(-1)?.headers["content-length"]).toBe(String(gzipSync("oats".repeat(100)).length))
   })

@@ -10,7 +10,7 @@ export const classOf = (value: unknown): string => Object.prototype.toString.cal
 
 const isArrayBuffer = (value: unknown): value is ArrayBuffer => classOf(value) === "ArrayBuffer"
 
-const encoder = new TextEncoder()
+export const encoder = new TextEncoder()
 
 /** Returns the bytes of a string, an ArrayBuffer or a view of one. */
 export const bytesOf = (value: unknown): Uint8Array | undefined => {

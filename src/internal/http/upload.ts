@@ -8,6 +8,7 @@ import {
   bytesOf,
   chunksOfWebStream,
   classOf,
+  encoder,
   isAsyncIterable,
   notBytes,
   readInterruptibly,
@@ -22,7 +23,7 @@ interface Upload {
 }
 
 export const fromString = (text: string, contentType = "text/plain;charset=UTF-8"): Upload => ({
-  bytes: new TextEncoder().encode(text),
+  bytes: encoder.encode(text),
   contentType
 })
 

@@ -35,7 +35,7 @@ export interface State<Flight> {
 export const initial: State<never> = {
   phase: { _tag: "Idle" },
   renewals: [],
-  noRefreshUntil: Number.NEGATIVE_INFINITY,
+  noRefreshUntil: 0,
   failures: 0,
   lastFailure: Option.none()
 }

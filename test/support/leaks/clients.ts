@@ -15,11 +15,13 @@ export const clients: ReadonlyArray<Client> = [
   { name: "UndiciClient", layer: Layer.orDie(UndiciClient.layer()) }
 ]
 
+export type Wrap = (client: HttpClient.HttpClient) => HttpClient.HttpClient
+
+export const wrapping = (layer: Client["layer"], wrap: Wrap): Client["layer"] =>
+  Layer.provide(Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, wrap)), layer)
+
 /** With something around UndiciClient, each body arrives as a stream. */
 export const wrapped: ReadonlyArray<Client> = [{
   name: "UndiciClient with a wrapper",
-  layer: Layer.effect(
-    HttpClient.HttpClient,
-    Effect.map(HttpClient.HttpClient, HttpClient.transformResponse((response) => response))
-  ).pipe(Layer.provide(Layer.orDie(UndiciClient.layer())))
+  layer: wrapping(Layer.orDie(UndiciClient.layer()), HttpClient.transformResponse((response) => response))
 }]

@@ -15,7 +15,7 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import { BodyBytes } from "../bodyBytes.js"
-import { readInterruptibly } from "../chunks.js"
+import { encoder, readInterruptibly } from "../chunks.js"
 import {
   type BufferedBody,
   type BufferedResponse,
@@ -24,7 +24,7 @@ import {
   statusesWithoutBody
 } from "../dispatch.js"
 import { isDecoded } from "./contentCoding.js"
-import { isWebResponse, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
+import { isWebResponse, nativeOf, setCookiesOf, statusTextOf, wasBodyRead } from "./nativeResponse.js"
 import { chunksOfResponse, FetchCall, processFetch } from "./webFetch.js"
 import { WholeResponse } from "./wholeResponse.js"
 
@@ -52,8 +52,7 @@ const withLength = (body: HttpBody.HttpBody, method: string) =>
 const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailure: () => void) => {
   const request = HttpClientRequest.make(method)(origin + path)
   const sent = withLength(watched(body, onBodyFailure), method)
-  const withBody = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, sent)
-  return HttpClientRequest.setHeaders(withBody, headers)
+  return HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, sent), headers)
 }
 
 /** Reads chunk by chunk, and stops at the limit. */
@@ -69,6 +68,13 @@ const readStream = (stream: PlatformResponse["stream"], maxBytes: number) =>
 
 const readWhole = (response: PlatformResponse): Effect.Effect<BufferedBody, unknown> =>
   Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
+
+/** Reads a body that a wrapper has already read. The platform keeps its text, from which it also derives JSON. */
+const readText = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> =>
+  Effect.map(response.text, (text) => {
+    const body = encoder.encode(text)
+    return { body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes }
+  })
 
 /** Other clients need almost twice as long to stream a body. If the headers show that it fits, it is read whole. */
 const fits = ({ headers }: PlatformResponse, maxBytes: number) =>
@@ -92,6 +98,7 @@ const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<B
   const native = nativeOf(response)
   // A FetchCall has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
   if (native instanceof WholeResponse) return readWhole(response)
+  if (wasBodyRead(native)) return readText(response, maxBytes)
   if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
   if (fits(response, maxBytes)) return readWhole(response)
   return readStream(response.stream, maxBytes)

@@ -22,6 +22,11 @@ const propertyOf = (value: unknown, name: string): unknown =>
 export const isWebResponse = (native: unknown): native is Response =>
   hasMethod(propertyOf(native, "headers"), Symbol.iterator)
 
+/** Whether a wrapper has read the body, for example to log it. undici has that state in its `body`. */
+export const wasBodyRead = (native: unknown): boolean =>
+  (propertyOf(native, "bodyUsed") ?? propertyOf(propertyOf(native, "body"), "bodyUsed") ??
+    propertyOf(native, "readableDidRead")) === true
+
 const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)
 
 /** Returns each `set-cookie`. node-fetch has them in `raw()`, and Node and undici in an array. */
