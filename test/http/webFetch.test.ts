@@ -97,6 +97,14 @@ it.each<readonly [string, (response: Response) => object]>([
   expect(service.exchanges).toHaveLength(2)
 })
 
+it.each([
+  ["resolves with", async () => Response.error()],
+  ["rejects with an error whose cause is", () => Promise.reject(new TypeError("", { cause: Response.error() }))]
+])("custom fetch that %s Response.error(): the search fails as without a connection", async (_, respond) => {
+  await using client = clientOf(serviceOf(respond))
+  await expect(client.search("oats")).rejects.toMatchObject({ _tag: "TransportError", reason: "Connection" })
+})
+
 describe("response body of a custom fetch", () => {
   it("a web stream that is too large is canceled, and its request aborted", async () => {
     const pull = vi.fn((controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(1_000)))

@@ -32,9 +32,9 @@ const codeOf = ({ code, message, name }: ErrorFields) => {
 /** Returns the code of an error, or of one of its causes. */
 export const codeIn = (error: unknown): string | undefined => findInCauses(error, codeOf)
 
-/** Returns a response without a body if the status is not 2xx. */
+/** Returns a response without a body if the status is not 2xx. The status of a Response.error() is 0. */
 const refusal = (status: unknown, headers = {}): BufferedResponse | undefined =>
-  typeof status === "number" && !isOk(status)
+  typeof status === "number" && status > 0 && !isOk(status)
     ? { status, headers, body: new Uint8Array(0), isWhole: true }
     : undefined
 

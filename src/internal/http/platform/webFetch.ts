@@ -11,6 +11,8 @@ type Fetch = typeof globalThis.fetch
 const fetchError = (code: "ERR_NO_FETCH" | "ERR_FETCH_RESPONSE", cause?: unknown): Error =>
   Object.assign(new Error(code, { cause }), { code })
 
+const unreadable = (cause?: unknown): Error => fetchError("ERR_FETCH_RESPONSE", cause)
+
 const missing: Fetch = () => Promise.reject(fetchError("ERR_NO_FETCH"))
 
 /**
@@ -30,7 +32,7 @@ const partOf = <A>(response: Response, part: (response: Response) => A): A => {
   try {
     return part(response)
   } catch (cause) {
-    throw fetchError("ERR_FETCH_RESPONSE", cause)
+    throw unreadable(cause)
   }
 }
 
@@ -44,14 +46,14 @@ export const recordOf = (headers: Headers): BufferedResponse["headers"] => {
 }
 
 const headOf = ({ headers, status, statusText }: Response) => {
-  if (typeof status !== "number") throw new TypeError("the response has no status")
+  if (typeof status !== "number") throw unreadable()
   return { status, statusText, headers: recordOf(headers) }
 }
 
 /** The only chunk of a body that has no stream, as in a mock or with status 204. */
 async function* onlyChunk(response: Response) {
   const bytes = hasMethod(response, "arrayBuffer") ? bytesOf(await response.arrayBuffer()) : undefined
-  if (bytes === undefined) throw fetchError("ERR_FETCH_RESPONSE")
+  if (bytes === undefined) throw unreadable()
   yield bytes
 }
 
@@ -81,7 +83,9 @@ export class FetchCall {
   }
 
   private async read(fetched: Promise<Response>) {
-    const response = await fetched
+    const response: Response | undefined = await fetched
+    // A Response.error(), which mocks return instead of failing.
+    if (response?.type === "error") throw new Error()
     const head = partOf(response, headOf)
     this.status = head.status
     this.chunks = chunksOfResponse(response)
