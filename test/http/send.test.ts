@@ -23,11 +23,11 @@ const responding = (respond: () => Response) =>
 
 /** A client that does not use web Responses. */
 const respondingWithoutSource = (respond: () => Response) =>
-  HttpClient.make((request) =>
-    Effect.sync(() => {
-      const response = HttpClientResponse.fromWeb(request, respond())
-      return new Proxy(response, { get: (target, name) => name === "source" ? undefined : Reflect.get(target, name) })
-    })
+  HttpClient.transformResponse(
+    responding(respond),
+    Effect.map((response) =>
+      new Proxy(response, { get: (target, name) => name === "source" ? undefined : Reflect.get(target, name) })
+    )
   )
 
 const send = (client: HttpClient.HttpClient) =>
@@ -117,6 +117,12 @@ const fetchFailed = (cause: object) => new TypeError("fetch failed", { cause })
 const circular = new Error("secret")
 circular.cause = circular
 
+const withoutIterator = { status: 403, headers: { get: () => null } }
+
+const noConnection = { reason: "Connection" } as const
+
+const brokenPipe = { reason: "Aborted", code: "EPIPE" } as const
+
 /** A client whose response body breaks off with an error. */
 const breakingOff = (error: unknown) =>
   responding(() => new Response(new ReadableStream({ pull: (controller) => controller.error(error) })))
@@ -136,32 +142,12 @@ describe("HTTP request without a response", () => {
     ["a code that is a URL", failing(withCode("https://user:secret@host")), { reason: "Connection" }],
     ["an AggregateError", failing(new AggregateError([withCode("EPIPE")])), { reason: "Aborted", code: "EPIPE" }],
     ["a cause without a class", failing({ cause: { code: "EAI_AGAIN" } }), { reason: "Connection", code: "EAI_AGAIN" }],
-    ["an error with only a code", failing(fetchFailed(Object.assign(new Error(), { code: "EPIPE" }))), {
-      reason: "Aborted",
-      code: "EPIPE"
-    }],
-    ["an AggregateError of fetch", failing(fetchFailed(new AggregateError([withCode("EPIPE")]))), {
-      reason: "Aborted",
-      code: "EPIPE"
-    }],
-    [
-      "a response whose headers have no iterator",
-      failing({ response: { status: 403, headers: { get: () => null } } }),
-      {
-        reason: "Connection"
-      }
-    ],
-    [
-      "an error with its own status",
-      failing(Object.assign(withCode("EPIPE"), { status: 403, headers: new Headers() })),
-      {
-        reason: "Aborted",
-        code: "EPIPE"
-      }
-    ],
-    ["values that can't become strings", failing(fetchFailed({ message: Symbol(), code: Object.create(null) })), {
-      reason: "Connection"
-    }],
+    ["an error with only a code", failing(fetchFailed(Object.assign(new Error(), { code: "EPIPE" }))), brokenPipe],
+    ["an AggregateError of fetch", failing(fetchFailed(new AggregateError([withCode("EPIPE")]))), brokenPipe],
+    ["a response whose headers have no iterator", failing({ response: withoutIterator }), noConnection],
+    ["an error with a status", failing(Object.assign(withCode("EPIPE"), { status: 403, headers: [] })), brokenPipe],
+    ["an error that is caused by Response.error()", failing(fetchFailed(Response.error())), noConnection],
+    ["unprintable values", failing(fetchFailed({ message: Symbol(), code: Object.create(null) })), noConnection],
     ["a circular cause", failing(circular), { reason: "Connection" }],
     ["a download that can't resume", failing(notResumed), { reason: "Connection", code: "UND_ERR_REQ_RETRY" }],
     ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }]

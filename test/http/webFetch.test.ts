@@ -65,6 +65,11 @@ describe("custom fetch that resolves with", () => {
     await expect(client.search("oats")).rejects.toMatchObject(error)
   })
 
+  it("Response.error(): a search fails as without a connection", async () => {
+    await using client = resolvingWith(() => Response.error())
+    await expect(client.search("oats")).rejects.toMatchObject({ _tag: "TransportError", reason: "Connection" })
+  })
+
   it("a body with status 205, which doesn't allow one: fetch resolves without the body", async () => {
     await using client = resolvingWith(() => Object.assign(nodeFetched(Readable.from([text])), { status: 205 }))
     await expect(client.fetch("/v2/session")).resolves.toMatchObject({ status: 205, body: null })
@@ -95,14 +100,6 @@ it.each<readonly [string, (response: Response) => object]>([
   await using client = clientOf(service)
   await expect(client.search("oats")).rejects.toMatchObject({ _tag: "ServerError", status: 503, retryAfter: 7 })
   expect(service.exchanges).toHaveLength(2)
-})
-
-it.each([
-  ["resolves with", async () => Response.error()],
-  ["rejects with an error whose cause is", () => Promise.reject(new TypeError("", { cause: Response.error() }))]
-])("custom fetch that %s Response.error(): the search fails as without a connection", async (_, respond) => {
-  await using client = clientOf(serviceOf(respond))
-  await expect(client.search("oats")).rejects.toMatchObject({ _tag: "TransportError", reason: "Connection" })
 })
 
 describe("response body of a custom fetch", () => {
