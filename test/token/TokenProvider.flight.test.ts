@@ -19,21 +19,6 @@ describe("TokenProvider: a finished exchange", () => {
   })
 
   withoutToken(
-    "50 waiting callers fail after one exchange, each with its own error object",
-    function*({ issuer, provider }) {
-      yield* issuer.setLatency("100 millis")
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      const waiters = yield* Effect.fork(
-        Effect.all(Effect.replicate(Effect.flip(provider.get), 50), { concurrency: "unbounded" })
-      )
-      yield* TestClock.adjust("100 millis")
-      const errors = yield* Fiber.join(waiters)
-      expect([errors, yield* issuer.calls]).toEqual([Array(50).fill(unavailable), 1])
-      expect(new Set(errors).size).toBe(50)
-    }
-  )
-
-  withoutToken(
     "callers during the backoff fail with an error object of their own, even after one has changed its error",
     function*({ issuer, provider }) {
       yield* issuer.respondNext(Effect.fail(unavailable))
