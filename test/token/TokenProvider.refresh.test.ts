@@ -156,13 +156,6 @@ describe("refresh: Schedule", () => {
   })
 })
 
-withToken("refresh: if the service returns the same token with a later expiry, it counts", function*(services) {
-  const { issuer, provider } = services
-  yield* issuer.respondAlways(Issuer.issued(1, expiry))
-  yield* refreshedByCaller(provider)
-  expect((yield* provider.status).expiresAt).toEqual(Option.some(windowStart + expiry))
-})
-
 describe("refresh: choice between two tokens", () => {
   withToken.each<readonly [string, Issuer.Outcome]>([
     ["returns one that expires earlier", Issuer.issued(2, 50_000)],
