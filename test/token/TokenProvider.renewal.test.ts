@@ -1,6 +1,5 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Option, TestClock } from "effect"
-import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { withoutToken, withToken } from "../support/doubles/IssuerDouble.js"
@@ -9,8 +8,6 @@ import { counterChanges } from "../support/doubles/metrics.js"
 const windowStart = 900_000
 
 const { unavailable } = Issuer
-
-const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
 
 describe("renewal", () => {
   withToken(
@@ -101,20 +98,6 @@ describe("renewal", () => {
       const caller = yield* Effect.fork(Effect.flip(provider.get))
       yield* TestClock.adjust("5 seconds")
       expect(yield* Fiber.join(caller)).toEqual(unavailable)
-    }
-  )
-
-  withToken(
-    "if the service returns the rejected token, all callers fail with TokenUnchanged after one exchange",
-    function*({ first, issuer, provider }) {
-      yield* issuer.respondAlways(Issuer.issued(1, 1_000_000))
-      yield* issuer.setLatency("100 millis")
-      const renewals = yield* Effect.fork(
-        Effect.all(Effect.replicate(Effect.flip(provider.renew(first)), 50), { concurrency: "unbounded" })
-      )
-      yield* TestClock.adjust("100 millis")
-      expect([new Set((yield* Fiber.join(renewals)).map(reasonOf)), yield* issuer.calls])
-        .toEqual([new Set(["TokenUnchanged"]), 2])
     }
   )
 
