@@ -66,21 +66,6 @@ it.each(["lease", "cacheTimeout"])("createClient: %s is rejected without a share
   expect(() => Advisor.createClient({ ...settings, [field]: undefined })).not.toThrow()
 })
 
-it.each<readonly [field: string, variable: string, value: string | undefined]>([
-  ["baseUrl", "NUTRITION_ADVISOR_BASE_URL", undefined],
-  ["licenseKey", "NUTRITION_ADVISOR_LICENSE_KEY", "<key>"],
-  ["requestTimeout", "NUTRITION_ADVISOR_REQUEST_TIMEOUT", "soon"]
-])("createClient: the error of %s names %s if its value is `%s`", (field, variable, value) => {
-  vi.stubEnv("NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl)
-  vi.stubEnv("NUTRITION_ADVISOR_LICENSE_KEY", key)
-  Advisor.createClient()
-  vi.stubEnv(variable, value)
-  expect(() => Advisor.createClient()).toThrow(Advisor.ConfigurationError)
-  const sentence = new RegExp(`^The setting ${field} \\(${variable}\\) (is not set|looks .*|must .*)\\.$`)
-  expect(() => Advisor.createClient())
-    .toThrow(expect.objectContaining({ field, variable, message: expect.stringMatching(sentence) }))
-})
-
 it("createClient: a missing option is read from its variable even if other options are given", async () => {
   vi.stubEnv("NUTRITION_ADVISOR_LICENSE_KEY", key)
   vi.stubEnv("NUTRITION_ADVISOR_USER_AGENT", "of-the-variable")
