@@ -69,13 +69,6 @@ describe("wake-ups of idle clients", () => {
     expect([closed, open]).toEqual([[], [60_000]])
   })
 
-  test("closing the last client of a timer stops the timer", function*() {
-    const before = yield* Time.fibers
-    const during = yield* Effect.scoped(Effect.zipRight(wokenAfter([60_000, 60_000]), Time.fibers))
-    yield* TestClock.adjust(0)
-    expect([during, yield* Time.fibers]).toEqual([before + 1, before])
-  })
-
   test("a client that is closed can't set another wake-up", function*() {
     const wakeAfter = yield* Effect.scoped(WakeUps.make)
     wakeAfter(60_000, () => {})
