@@ -37,19 +37,6 @@ describe("timeouts", () => {
       })
   )
 
-  test("a timeout that has fired does not affect the others, even if it leaves afterward", function*() {
-    const seen: Array<number> = []
-    const timeouts = yield* make
-    const [first, second] = [new Noted(1, seen), new Noted(2, seen)]
-    timeouts.add(first)
-    yield* TestClock.adjust("20 seconds")
-    timeouts.add(second)
-    yield* TestClock.adjust("10 seconds")
-    first.leave()
-    yield* TestClock.adjust("20 seconds")
-    expect(seen).toEqual([1, 2])
-  })
-
   testLive("a timeout doesn't keep the AsyncLocalStorage context of the first request", function*() {
     const timeouts = yield* Timeouts.make(1)
     const storage = new AsyncLocalStorage<string>()
