@@ -214,11 +214,6 @@ describe("sharing: lease", () => {
     expect(yield* isFree).toBe(true)
   })
 
-  test("a lease whose response was lost is taken again by the same replica", function*({ cache, issuer }) {
-    cache.next.set("lease", Effect.zipLeft(Effect.never))
-    expect([yield* fromNewReplica, yield* isFree, yield* issuer.calls]).toEqual([Issuer.secretOf(1), true, 1])
-  })
-
   test("a lease whose response was lost is released, although the replica exchanges alone", function*({ cache }) {
     cache.always.set("lease", Effect.zipLeft(Effect.never))
     expect(yield* counterChanges(fromNewReplica, "shared_tokens")).toEqual({ "_total ExchangedAlone": 1 })
