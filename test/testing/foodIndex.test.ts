@@ -16,12 +16,3 @@ it.each([
 ])("food index: %j finds %s first, by %s", (term, name) => {
   expect(names(term)[0]).toBe(name)
 })
-
-it("food index: a food is found by its tags and its category", () => {
-  expect(names("vegan breakfast")).toContain("Oats, rolled")
-  expect(names("fish")).toEqual(expect.arrayContaining(["Salmon, cooked", "Shrimp, cooked"]))
-})
-
-it("food index: an unknown word finds nothing", () => {
-  expect(search("qqqqzzzz")).toEqual({ results: [], alternateNames: [] })
-})
