@@ -13,9 +13,8 @@ type ErrorFields = Readonly<Record<string, unknown>>
 /** Returns what `find` finds first in the chain of causes, including the errors of an AggregateError. */
 const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undefined, depth = 5): A | undefined => {
   if (!Predicate.isRecord(error) || depth === 0) return undefined
-  const inside = Array.isArray(error.errors) ? error.errors : []
-  return find(error) ??
-    [...inside, error.cause].map((inner) => findInCauses(inner, find, depth - 1)).find(Predicate.isNotUndefined)
+  const inner = [error.errors, error.cause].flat()
+  return find(error) ?? inner.map((cause) => findInCauses(cause, find, depth - 1)).find(Predicate.isNotUndefined)
 }
 
 /**
