@@ -22,9 +22,11 @@ const namesOf = (requests: ReadonlyArray<Received>) => requests.map(({ headers }
 const traceHeaders = (requests: ReadonlyArray<Received>) =>
   namesOf(requests).flat().filter((name) => /^(traceparent|tracestate|baggage|b3|x-b3-.+)$/.test(name))
 
+const reading = { text: HttpClient.tap(({ text }) => text), arrayBuffer: HttpClient.tap((read) => read.arrayBuffer) }
+
 const traced = (client: HttpClient.HttpClient) => HttpClient.withTracerDisabledWhen(client, () => false)
 
-describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
+describe.each(clients)("HTTP boundary over $name", ({ layer, name }) => {
   testLive("the client adds no headers other than the two token headers, User-Agent and Accept", function*() {
     const [service, bare] = [yield* Replies.serve(), yield* Replies.serve()]
     const { search } = yield* advisorAt(service.origin, layer)
@@ -47,17 +49,19 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
     expect(traceHeaders(service.requests)).not.toEqual([])
   })
 
-  const reading = wrapping(layer, HttpClient.tap(({ text }) => text))
-
-  testLive("a wrapper can read each response first, for example to log it", function*() {
-    const service = yield* Replies.serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
-    const { search } = yield* advisorAt(service.origin, reading)
-    expect(yield* search("apple")).toEqual({ results: [] })
-  })
+  // The response of node:http keeps only its text.
+  testLive.each(name === "node:http" ? ["text"] as const : ["text", "arrayBuffer"] as const)(
+    "a wrapper can read each response as %s first, for example to log it",
+    function*(part) {
+      const service = yield* Replies.serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
+      const { search } = yield* advisorAt(service.origin, wrapping(layer, reading[part]))
+      expect(yield* search("apple")).toEqual({ results: [] })
+    }
+  )
 
   testLive("maxResponseBytes applies to a response that a wrapper has read", function*() {
-    const { origin } = yield* Replies.serve()
-    const { search } = yield* advisorOver(reading, { baseUrl: origin, maxResponseBytes: 13 })
+    const { origin: baseUrl } = yield* Replies.serve()
+    const { search } = yield* advisorOver(wrapping(layer, reading.text), { baseUrl, maxResponseBytes: 13 })
     expect(yield* Effect.flip(search("apple"))).toMatchObject({ reason: "TooLarge" })
   })
 })

@@ -66,15 +66,18 @@ const readStream = (stream: PlatformResponse["stream"], maxBytes: number) =>
     )
   })
 
-const readWhole = (response: PlatformResponse): Effect.Effect<BufferedBody, unknown> =>
-  Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
+const bytesIn = (response: PlatformResponse): Effect.Effect<Uint8Array, unknown> =>
+  Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
 
-/** Reads a body that a wrapper has already read. The platform keeps its text, from which it also derives JSON. */
-const readText = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> =>
-  Effect.map(response.text, (text) => {
-    const body = encoder.encode(text)
-    return { body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes }
-  })
+const readWhole = (response: PlatformResponse): Effect.Effect<BufferedBody, unknown> =>
+  Effect.map(bytesIn(response), (body) => ({ body, isWhole: true }))
+
+/** Reads a body that a wrapper has already read. The platform keeps its text, from which it also derives JSON, or its bytes. */
+const readAgain = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> =>
+  Effect.map(
+    Effect.orElse(Effect.map(response.text, (text) => encoder.encode(text)), () => bytesIn(response)),
+    (body) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })
+  )
 
 /** Other clients need almost twice as long to stream a body. If the headers show that it fits, it is read whole. */
 const fits = ({ headers }: PlatformResponse, maxBytes: number) =>
@@ -98,7 +101,7 @@ const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<B
   const native = nativeOf(response)
   // A FetchCall has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
   if (native instanceof WholeResponse) return readWhole(response)
-  if (wasBodyRead(native)) return readText(response, maxBytes)
+  if (wasBodyRead(native)) return readAgain(response, maxBytes)
   if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
   if (fits(response, maxBytes)) return readWhole(response)
   return readStream(response.stream, maxBytes)
