@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import { isRetryable, retryAfterMillis } from "./internal/errors/retry.js"
-import { closed } from "./internal/errors/transportErrors.js"
+import { closedError } from "./internal/errors/transportErrors.js"
 import { checkValue, parseMillisOrZero } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import { retries } from "./internal/resilience/metrics.js"
@@ -78,7 +78,7 @@ const make = (options: Options) =>
     const wait = (millis: number, operation: Operation) =>
       Effect.raceFirst(
         Effect.interruptible(Effect.sleep(millis)),
-        Effect.interruptible(Effect.flatMap(Deferred.await(closing), () => closed(operation)))
+        Effect.interruptible(Effect.flatMap(Deferred.await(closing), () => closedError(operation)))
       )
 
     /** Takes one retry from the budget, if there is one. */

@@ -1,9 +1,11 @@
 import { type Operation, TransportError } from "../../NutritionAdvisorError.js"
 
-export const timedOut = (operation: Operation): TransportError => new TransportError({ operation, reason: "Timeout" })
+export const timeoutError = (operation: Operation): TransportError =>
+  new TransportError({ operation, reason: "Timeout" })
 
 /** The error of a call that was interrupted, but not by its caller. */
-export const aborted = (operation: Operation): TransportError => new TransportError({ operation, reason: "Aborted" })
+export const abortedError = (operation: Operation): TransportError =>
+  new TransportError({ operation, reason: "Aborted" })
 
 /** The error of every call that ends because its client, layer or runtime is closed. */
-export const closed = (operation: Operation): TransportError => new TransportError({ operation, reason: "Closed" })
+export const closedError = (operation: Operation): TransportError => new TransportError({ operation, reason: "Closed" })

@@ -3,7 +3,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import { BadRequest, type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { reasonOf } from "../errors/transportCodes.js"
-import { closed, timedOut } from "../errors/transportErrors.js"
+import { closedError, timeoutError } from "../errors/transportErrors.js"
 import {
   type Abort,
   type BufferedResponse,
@@ -106,7 +106,7 @@ class PendingRequest extends Timed implements Receiver {
 
   onExpire(reason: "Timeout" | "Closed") {
     const { operation } = this
-    this.abandon(Effect.fail(reason === "Closed" ? closed(operation) : timedOut(operation)))
+    this.abandon(Effect.fail(reason === "Closed" ? closedError(operation) : timeoutError(operation)))
   }
 
   cancel() {

@@ -13,7 +13,7 @@ import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest, isNutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { CallLimits } from "../../promise/Client.js"
-import { aborted, closed, timedOut } from "../errors/transportErrors.js"
+import { abortedError, closedError, timeoutError } from "../errors/transportErrors.js"
 import type { DataOperation } from "../request/build.js"
 import { hasMethod } from "../runtime/hasMethod.js"
 import { schedulerOfCaller } from "./callerContext.js"
@@ -31,7 +31,7 @@ const limit = <A, R>(
 ): Effect.Effect<A, unknown, R> => {
   if (Predicate.isNullable(timeout)) return call
   if (!isDuration(timeout)) return new BadRequest({ operation, detail: "the timeout is not a duration" })
-  return Effect.timeoutFail(call, { duration: timeout, onTimeout: () => timedOut(operation) })
+  return Effect.timeoutFail(call, { duration: timeout, onTimeout: () => timeoutError(operation) })
 }
 
 /** Some programs pass the AbortController itself, and the signals of old polyfills have only `onabort`. */
@@ -112,7 +112,7 @@ export const make = (buildServices: BuildServices) => {
   const isOver = (signal: PendingCalls.Signal) => signal?.aborted === true || closing !== undefined
 
   const interruptionOf = (operation: DataOperation, signal: PendingCalls.Signal): unknown => {
-    if (signal?.aborted !== true) return closing === undefined ? aborted(operation) : closed(operation)
+    if (signal?.aborted !== true) return closing === undefined ? abortedError(operation) : closedError(operation)
     // The signals of old AbortController packages have no reason.
     const { reason = new DOMException("This operation was aborted", "AbortError") } = signal
     return reason

@@ -4,7 +4,7 @@ import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { BadRequest, type Operation, type TransportError } from "../../NutritionAdvisorError.js"
-import { timedOut } from "../errors/transportErrors.js"
+import { timeoutError } from "../errors/transportErrors.js"
 import type { Request } from "../http/dispatch.js"
 import { connectionHeaders, isAllowedHeader, isConditionOrRange, presentHeaders } from "../http/header.js"
 import { toSendable } from "../http/upload.js"
@@ -83,7 +83,7 @@ export const search = (
 const unreadable = () => new BadRequest({ operation: "request", detail: "its body can't be read" })
 
 const readWithin = (duration: number) => <A>(reading: Effect.Effect<A, unknown>) =>
-  Effect.timeoutFail(Effect.mapError(reading, unreadable), { duration, onTimeout: () => timedOut("request") })
+  Effect.timeoutFail(Effect.mapError(reading, unreadable), { duration, onTimeout: () => timeoutError("request") })
 
 /** Builds a request of the authorized client, without a token. Its URL must be below the base URL. */
 export const request = (

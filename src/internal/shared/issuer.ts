@@ -10,7 +10,7 @@ import { type AccessToken, isSame, usableUntil } from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import { SharedTokenCache } from "../../SharedTokenCache.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
-import { closed } from "../errors/transportErrors.js"
+import { closedError } from "../errors/transportErrors.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
 import { withTimeout } from "../runtime/withTimeout.js"
 import * as Settings from "../settings/settings.js"
@@ -64,7 +64,9 @@ const makeScope = ({ cacheTimeout }: Sharing.SharingSettings) =>
           fork(effect),
           (fiber) => Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interruptFork(fiber))
         )
-      ).pipe(Effect.flatMap((exit) => isClosed && Exit.isInterrupted(exit) ? closed("token") : Effect.flatten(exit)))
+      ).pipe(
+        Effect.flatMap((exit) => isClosed && Exit.isInterrupted(exit) ? closedError("token") : Effect.flatten(exit))
+      )
 
     return { scope, run }
   })

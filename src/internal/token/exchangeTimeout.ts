@@ -2,11 +2,11 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { TransportError } from "../../NutritionAdvisorError.js"
-import { timedOut } from "../errors/transportErrors.js"
+import { timeoutError } from "../errors/transportErrors.js"
 import { monotonicMillis } from "../runtime/clock.js"
 import { withTimeout } from "../runtime/withTimeout.js"
 
-const exchangeTimedOut = () => timedOut("token")
+const exchangeTimedOut = () => timeoutError("token")
 
 /** If a timer fires later than this, in milliseconds, the process was suspended: by SIGSTOP, or because its container was paused. */
 const suspendedAfter = 2_000

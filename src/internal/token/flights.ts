@@ -11,7 +11,7 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import { copyOfError } from "../errors/copyOfError.js"
-import { aborted } from "../errors/transportErrors.js"
+import { abortedError } from "../errors/transportErrors.js"
 import type { RunInBackground } from "../runtime/background.js"
 import { momentOf } from "../runtime/clock.js"
 import { onClose } from "../runtime/onClose.js"
@@ -34,7 +34,7 @@ export interface Options extends Replace.Options {
 /** How long callers wait until the rejected token is back in the store, in milliseconds. */
 const longestPutBack = 1_000
 
-const interrupted = Cause.fail(aborted("token"))
+const interrupted = Cause.fail(abortedError("token"))
 
 /**
  * Waits for the token of a flight. A flight has many callers, so its span has no parent; the span of each caller links to it.

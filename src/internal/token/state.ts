@@ -6,7 +6,7 @@ import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import type { Failure } from "../../TokenProvider.js"
 import { retryAfterMillis } from "../errors/retry.js"
-import { closed } from "../errors/transportErrors.js"
+import { closedError } from "../errors/transportErrors.js"
 import type { Moment } from "../runtime/clock.js"
 import { backoffAfter } from "./delays.js"
 
@@ -49,7 +49,7 @@ export const notRenewed = (reason: "CoolingDown" | "TokenUnchanged"): Forbidden 
 
 const coolingDown = Cause.fail(notRenewed("CoolingDown"))
 
-export const clientClosed = Cause.fail(closed("token"))
+export const clientClosed = Cause.fail(closedError("token"))
 
 /** Whether it is too early to replace a token that callers have. If they have none, it never is. */
 const isTooEarly = (

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type { NutritionAdvisorError } from "../../../NutritionAdvisorError.js"
-import { aborted, closed } from "../../errors/transportErrors.js"
+import { abortedError, closedError } from "../../errors/transportErrors.js"
 import * as Background from "../../runtime/background.js"
 import { onClose } from "../../runtime/onClose.js"
 import { cachedSearches } from "../metrics.js"
@@ -43,7 +43,7 @@ export const make = Effect.gen(function*() {
     })
 
   /** The request was interrupted, but not by its callers: either this layer was closed, or the service that it wraps. */
-  const interrupted = () => isClosed ? closed("search") : aborted("search")
+  const interrupted = () => isClosed ? closedError("search") : abortedError("search")
 
   return (key: string, search: Search): Search =>
     Effect.uninterruptibleMask((restore) =>

@@ -5,7 +5,7 @@ import * as FiberHandle from "effect/FiberHandle"
 import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
 import { type NutritionAdvisorError, TooManyRequests } from "../../../NutritionAdvisorError.js"
-import { closed } from "../../errors/transportErrors.js"
+import { closedError } from "../../errors/transportErrors.js"
 import type { DataOperation } from "../../request/build.js"
 import { through } from "../../request/sendGate.js"
 import { monotonicMillis } from "../../runtime/clock.js"
@@ -179,7 +179,7 @@ export class Queue {
   }
 
   private rejectAsClosed(waiter: Waiter) {
-    this.leave(waiter, Exit.fail(closed(waiter.request.operation)))
+    this.leave(waiter, Exit.fail(closedError(waiter.request.operation)))
   }
 
   private permit(waiter: Waiter, now: number) {
