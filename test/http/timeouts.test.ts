@@ -13,7 +13,7 @@ class Noted extends Timeouts.Timed {
     super()
   }
 
-  onExpire(reason: "Timeout" | "Closed") {
+  onEnd(reason: "Timeout" | "Closed") {
     this.seen.push(reason === "Timeout" ? this.name : -this.name)
   }
 }
@@ -42,7 +42,7 @@ describe("timeouts", () => {
     const storage = new AsyncLocalStorage<string>()
     const context = yield* Effect.async<string | undefined>((resume) => {
       class Reading extends Timeouts.Timed {
-        onExpire() {
+        onEnd() {
           resume(Effect.succeed(storage.getStore()))
         }
       }

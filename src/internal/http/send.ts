@@ -104,7 +104,7 @@ class PendingRequest extends Timed implements Receiver {
     this.abandon(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))
   }
 
-  onExpire(reason: "Timeout" | "Closed") {
+  onEnd(reason: "Timeout" | "Closed") {
     const { operation } = this
     this.abandon(Effect.fail(reason === "Closed" ? closedError(operation) : timeoutError(operation)))
   }

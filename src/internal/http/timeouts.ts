@@ -7,15 +7,16 @@ import { outsideOfCalls } from "../runtime/asyncContext.js"
 import { monotonicMillis } from "../runtime/clock.js"
 import { onClose } from "../runtime/onClose.js"
 
-/** An entry with a timeout. It is a node of a ring, ordered by start time. Only this file uses the three fields. */
+/** An entry with a timeout. It is a node in a ring, ordered by start time. Only this file uses the three fields. */
 export abstract class Timed {
   dueAt = Number.POSITIVE_INFINITY
   before: Timed = this
   after: Timed = this
 
-  abstract onExpire(reason: "Timeout" | "Closed"): void
+  /** Called when the time is up, or when the scope is closed. */
+  abstract onEnd(reason: "Timeout" | "Closed"): void
 
-  /** Leaves the ring, so that it doesn't expire. Leaving twice is harmless. */
+  /** Leaves the ring, so that `onEnd` isn't called. Leaving twice is harmless. */
   leave() {
     this.before.after = this.after
     this.after.before = this.before
@@ -23,9 +24,9 @@ export abstract class Timed {
   }
 }
 
-/** Where the ring starts and ends. It is due at infinity, so it never expires. */
+/** Where the ring starts and ends. It is due at infinity, so it is never reached. */
 class Anchor extends Timed {
-  onExpire() {}
+  onEnd() {}
 }
 
 /**
@@ -33,7 +34,7 @@ class Anchor extends Timed {
  * request needs its own timer or fiber. This is not a Set, because V8 would keep its old tables in memory as it grows.
  */
 export interface Timeouts {
-  /** Adds an entry, which times out unless it leaves in time. After the scope is closed, the entry expires at once. */
+  /** Adds an entry, which times out unless it leaves in time. After the scope is closed, the entry ends at once. */
   readonly add: (timed: Timed) => void
 }
 
@@ -48,11 +49,11 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
 
     const now = () => monotonicMillis(clock)
 
-    /** Stops at the anchor, which is due at infinity. */
-    const expireUntil = (latest: number, reason: "Timeout" | "Closed") => {
+    /** Ends the entries that are due by then. It stops at the anchor, which is due at infinity. */
+    const endUntil = (latest: number, reason: "Timeout" | "Closed") => {
       for (let first = anchor.after; first.dueAt <= latest; first = anchor.after) {
         first.leave()
-        first.onExpire(reason)
+        first.onEnd(reason)
       }
     }
 
@@ -61,7 +62,7 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
       while (anchor.after !== anchor) {
         const { dueAt } = anchor.after
         yield* Effect.sleep(Math.ceil(dueAt - now()))
-        expireUntil(Math.max(dueAt, now()), "Timeout")
+        endUntil(Math.max(dueAt, now()), "Timeout")
       }
       watcher = undefined
     })
@@ -69,19 +70,20 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
     yield* onClose(Effect.sync(() => {
       isClosed = true
       watcher?.unsafeInterruptAsFork(FiberId.none)
-      expireUntil(Number.MAX_VALUE, "Closed")
+      // All entries, but not the anchor: this is less than infinity.
+      endUntil(Number.MAX_VALUE, "Closed")
     }))
 
     return {
       add: (timed) => {
-        if (isClosed) return timed.onExpire("Closed")
+        if (isClosed) return timed.onEnd("Closed")
         timed.dueAt = now() + millis
         timed.before = anchor.before
         timed.after = anchor
         timed.before.after = anchor.before = timed
         if (watcher !== undefined) return
         const fiber = outsideOfCalls(() => Runtime.runFork(runtime, Effect.interruptible(watching)))
-        // With a clock that doesn't sleep, the entry has already expired.
+        // With a clock that doesn't sleep, the entry has already timed out.
         if (anchor.after !== anchor) watcher = fiber
       }
     }
