@@ -31,8 +31,8 @@ const codeOf = ({ code, message, name }: ErrorFields) => {
 /** Returns the code of an error, or of one of its causes. */
 export const codeIn = (error: unknown): string | undefined => findInCauses(error, codeOf)
 
-/** Returns a response without a body if the status is not 2xx. The status of a Response.error() is 0. */
-const refusal = (status: unknown, headers = {}): BufferedResponse | undefined =>
+/** Returns a response without a body, unless the status is 2xx or not the status of a response: a Response.error() has the status 0. */
+const responseWithoutBody = (status: unknown, headers = {}): BufferedResponse | undefined =>
   typeof status === "number" && status > 0 && !isOk(status)
     ? { status, headers, body: new Uint8Array(0), isWhole: true }
     : undefined
@@ -54,10 +54,10 @@ const is407 = ({ cause, message }: ErrorFields) =>
 const replacedResponse = (error: ErrorFields): BufferedResponse | undefined => {
   const { code, headers, message, response, statusCode } = error
   const thrown = message === undefined ? error : response
-  if (isWebResponse(thrown)) return refusal(thrown.status, recordOf(thrown.headers))
+  if (isWebResponse(thrown)) return responseWithoutBody(thrown.status, recordOf(thrown.headers))
   const isOfInterceptor = code === "UND_ERR_REQ_RETRY" || code === "UND_ERR_RESPONSE"
-  if (isOfInterceptor) return refusal(statusCode, { ...headers as BufferedResponse["headers"] })
-  return is407(error) ? refusal(407) : undefined
+  if (isOfInterceptor) return responseWithoutBody(statusCode, { ...headers as BufferedResponse["headers"] })
+  return is407(error) ? responseWithoutBody(407) : undefined
 }
 
 /** Returns the response for which an error stands, or one of its causes. */
