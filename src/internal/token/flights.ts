@@ -22,7 +22,7 @@ import * as Report from "./report.js"
 import * as State from "./state.js"
 
 /** An exchange, shared by all callers that wait for it. */
-interface Flight extends Replace.Exchange {
+interface Flight extends Replace.Progress {
   readonly token: Deferred.Deferred<AccessToken.AccessToken, TokenError>
 }
 

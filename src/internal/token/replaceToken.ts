@@ -19,8 +19,8 @@ export interface Options {
   readonly store: Store
 }
 
-/** What an exchange is for, and what it has done so far. */
-export interface Exchange {
+/** What an exchange is for, and what it has done so far. `replaceToken` sets the last two fields while it runs. */
+export interface Progress {
   readonly request: ExchangeRequest
   span?: Tracer.Span | undefined
   /** The rejected token, if it was invalidated. */
@@ -55,21 +55,21 @@ const tokenToStore = (
 }
 
 /** Calls the issuer, in a span if there is a tracer. */
-const issue = (issuer: Issuer, exchange: Exchange): Effect.Effect<Token, TokenError> =>
+const issue = (issuer: Issuer, progress: Progress): Effect.Effect<Token, TokenError> =>
   Effect.withFiberRuntime((fiber) =>
     inSpan(fiber, "TokenIssuer.issue", () => ({ root: true }), (span) => {
-      exchange.span = span
-      return issuer.issue(exchange.request)
+      progress.span = span
+      return issuer.issue(progress.request)
     })
   )
 
 /** Gets a token from the issuer and stores it. Invalidates a rejected token first, so that no call sends it in the meantime. */
 export const replaceToken = (
   { issuer, policy, store }: Options,
-  exchange: Exchange
+  progress: Progress
 ): Effect.Effect<Replacement, TokenError> =>
   Effect.gen(function*() {
-    const { request } = exchange
+    const { request } = progress
     const { reason, replacing } = request
     const isReplaced = (token: Token) => Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
     const startedAt = yield* Clock.currentTimeMillis
@@ -78,11 +78,11 @@ export const replaceToken = (
       return { token: stored, outcome: "reused" }
     }
     if (reason === "rejection" && stored !== undefined && isReplaced(stored)) {
-      exchange.invalidated = stored
+      progress.invalidated = stored
       yield* store.invalidate(stored)
     }
     yield* Report.logStart(request)
-    const issued = yield* issue(issuer, exchange)
+    const issued = yield* issue(issuer, progress)
     const now = yield* Clock.currentTimeMillis
     if (!AccessToken.isUsable(issued, now, policy)) return yield* invalidResponse("expires_in")
     const token = tokenToStore(request, issued, yield* store.current, policy, now)
@@ -95,8 +95,8 @@ export const replaceToken = (
  * Puts the rejected token back into the store after a failed renewal, unless another token has arrived. A 403 isn't always about the
  * token, so calls that still work with it must continue while the token route is down.
  */
-export const putBack = ({ store }: Options, exchange: Exchange): Effect.Effect<void> =>
+export const putBack = ({ store }: Options, progress: Progress): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const { invalidated } = exchange
+    const { invalidated } = progress
     if (invalidated !== undefined && Option.isNone(yield* store.current)) yield* store.put(invalidated)
   })
