@@ -37,13 +37,13 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
 
     const refresh = (token: Token) => flights.start({ reason: "refresh", replacing: Option.some(token) })
 
-    const reportUse = policy.background
+    const onTokenUsed = policy.background
       ? yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh }, run)
       : constVoid
 
     /** Returns a token to a caller, and reports that to the background refresh. */
     const use = (token: Token): Effect.Effect<Token> => {
-      reportUse(token)
+      onTokenUsed(token)
       return Effect.succeed(token)
     }
 
