@@ -1,7 +1,7 @@
 import * as Either from "effect/Either"
 import * as Url from "../http/url.js"
 import { check, type Checked } from "../options/check.js"
-import { containsTemplate, nothingAround, placeholderRule } from "./placeholder.js"
+import { containsTemplate, paddingRules, placeholderRule } from "./placeholder.js"
 
 const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
@@ -18,7 +18,7 @@ export const parseBaseUrl = (
     yield* check(
       field,
       [text !== "undefined", "is not set"],
-      ...nothingAround(text),
+      ...paddingRules(text),
       [!containsTemplate(text), placeholderRule],
       [isUrl, "is not an absolute URL such as https://service.example, or contains an invisible character"]
     )

@@ -50,8 +50,8 @@ export const isPlaceholder = (text: string): boolean =>
 
 export const placeholderRule = "looks like a placeholder or an unresolved reference: set the value itself"
 
-/** Secret files and env files may add white space or quotation marks. Word processors turn those marks into typographic ones. */
-export const nothingAround = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
+/** Secret files and env files may add white space or quotation marks. Word processors turn quotation marks into typographic ones. */
+export const paddingRules = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
   [
     !/^[\s\p{Cf}\p{Pi}\p{Pf}„‚]|[\s\p{Cf}\p{Pi}\p{Pf}]$/u.test(text),
     "starts or ends with white space, a line break or a typographic quotation mark"

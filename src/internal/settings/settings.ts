@@ -10,7 +10,7 @@ import { type Declarations, parse, type Parsed } from "../options/declarations.j
 import { redactedText } from "../options/redacted.js"
 import { parseBaseUrl } from "./baseUrl.js"
 import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseServiceIdHeader } from "./headerOptions.js"
-import { isPlaceholder, nothingAround, placeholderRule } from "./placeholder.js"
+import { isPlaceholder, paddingRules, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
 export interface TokenRoute {
@@ -87,7 +87,7 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
     "licenseKey",
     [key.trim() !== "", "is blank"],
     [key !== "undefined", "is not set"],
-    ...nothingAround(key),
+    ...paddingRules(key),
     [!/^\{\s*"/.test(key), "is JSON: use the field that contains the key"],
     [isSegment, "contains an invisible character, or one that a URL path segment can't have"],
     [!isPlaceholder(key), placeholderRule]
@@ -105,7 +105,7 @@ const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: st
   Either.gen(function*() {
     const id = redactedText(serviceId)
     const text = yield* parseHeaderValue(Redacted.value(id), field)
-    yield* check(field, ...nothingAround(text), [!isPlaceholder(text), placeholderRule])
+    yield* check(field, ...paddingRules(text), [!isPlaceholder(text), placeholderRule])
     return id
   })
 
