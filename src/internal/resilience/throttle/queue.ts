@@ -27,7 +27,7 @@ interface QueuedRequest {
   waited: number
   /** The time at which it was last let through. */
   permittedAt: number
-  /** Whether it has had its first turn, and has not used it for its first send yet. */
+  /** Whether it has had its first turn, but hasn't used it to send yet. */
   hasUnusedTurn: boolean
   /** Whether the metric has counted it. */
   isCounted: boolean
@@ -46,12 +46,15 @@ type Decision =
   | { readonly _tag: "Now" }
   | { readonly _tag: "Wait" | "TooLate"; readonly reason: "TooManyRequests" | "Rate"; readonly millis: number }
 
-/** If fewer milliseconds than this pass between a request's turn and its send, it didn't wait for anything in between. */
+/**
+ * If fewer milliseconds than this pass between a request's turn and its send, it didn't wait for a token in between. The queue can't see
+ * that, so time decides. If only the event loop was slow, the request may wait for a turn that it doesn't need.
+ */
 const immediateMillis = 1
 
-/**
- * Each request waits for a turn before it starts. It waits for another turn before each send, unless it is sent right after its first one.
- */
+const isImmediate = ({ permittedAt }: QueuedRequest, now: number) => now - permittedAt < immediateMillis
+
+/** Each request waits for a turn before it starts. It waits for another turn before each send, unless it can use its first one. */
 export class Queue {
   /** Requests that have started and need another turn before they are sent. They go before those that have not started. */
   private readonly startedRequests = new Set<Waiter>()
@@ -119,18 +122,22 @@ export class Queue {
     })
   }
 
+  /** Whether a request can be sent in its first turn: right after it, or later if the turn can be moved to now. */
+  private canUseTurn(request: QueuedRequest, now: number): boolean {
+    if (!request.hasUnusedTurn || Hold.waitTime(this.hold, request, now) > 0) return false
+    // It can be moved if it was counted last, and no started request waits.
+    const canMove = this.lastPermitted === request && this.startedRequests.size === 0
+    return isImmediate(request, now) || canMove
+  }
+
   /** Runs just before a request is sent. If it has waited for a token, or is being resent, it needs another turn. */
   private awaitSend(request: QueuedRequest): Effect.Effect<void, NutritionAdvisorError> {
     return Effect.suspend(() => {
       const now = this.now()
-      const isImmediate = now - request.permittedAt < immediateMillis
-      // Its turn can move to now if it was counted last, and no started request waits.
-      const canMoveTurn = this.lastPermitted === request && this.startedRequests.size === 0
-      const mayUseTurn = request.hasUnusedTurn && (isImmediate || canMoveTurn)
-      const canUseTurn = mayUseTurn && Hold.waitTime(this.hold, request, now) === 0
+      const canUseTurn = this.canUseTurn(request, now)
       request.hasUnusedTurn = false
       if (!canUseTurn) return this.awaitTurn(request, this.startedRequests)
-      if (!isImmediate) this.pace = Pace.startAt(now)
+      if (!isImmediate(request, now)) this.pace = Pace.startAt(now)
       this.hold = Hold.permit(this.hold, request, now)
       request.permittedAt = now
       return Effect.void
@@ -167,7 +174,7 @@ export class Queue {
       return waiter
     }
     lane.add(waiter)
-    // If others joined earlier, a timer is already set for the first of them, and then serves this one, too.
+    // If others joined earlier, the timer for the first of them is already set, and also serves this one.
     if (decision._tag === "Now" || lane === this.startedRequests || ahead === 0) this.advance(now)
     return waiter
   }
