@@ -83,13 +83,16 @@ const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Acquired, Token
   Effect.map(Effect.interruptible(exchange), (token) => acquired("ExchangedAlone", token))
 
 /**
- * Whether a round also asks for the lease, because its holder may have died or failed to exchange the key. In the first second, only round 0
- * asks, so that a replica that waits for a second makes six calls: five reads, and one for the lease. All later rounds ask. They start less
- * than a second apart.
+ * Whether a round also asks for the lease, because its holder may have died or failed to exchange the key. Rounds 1 to 3 don't ask, so a
+ * replica that gets a peer's token after a second has made only six calls: five reads, and one for the lease. All later rounds ask. They
+ * start less than a second apart.
  */
 const asksForLease = (round: number): boolean => round === 0 || round > 3
 
-/** They lead to reads about 110, 270, 560 and 1,070 ms after the first one: soon after exchanges that take 0, 200, 500 and 1,000 ms. */
+/**
+ * The waits before the next reads, which come about 110, 270, 560 and 1,070 ms after the first one: soon after exchanges that take 0, 200,
+ * 500 and 1,000 ms.
+ */
 const firstWaits = [110, 160, 290, 510]
 
 const laterWait = 850
@@ -101,7 +104,7 @@ const jitter = 15
 const waitAfter = (waits: number, random: number): number =>
   Math.round((firstWaits[waits] ?? laterWait) + jitter * (2 * random - 1))
 
-/** How a round ended. `Wait` means that a peer may have the lease. */
+/** How a round ended. `Wait` means that a peer may hold the lease. */
 type RoundEnd =
   | { readonly _tag: "PeerToken"; readonly token: Token }
   | { readonly _tag: "Leased" }
@@ -128,27 +131,28 @@ const endOfOutage = ({ maxCacheOutage, waitsUntil }: Acquisition): Effect.Effect
     return now + Math.min(maxCacheOutage, waitsUntil - now) * (yield* Random.next)
   })
 
-/** Runs rounds until one of them gets a token. If the cache fails, the round is repeated, because the cache may recover. */
+/** Runs rounds until one of them gets a token. If the cache fails in a round, that round is repeated, because the cache may recover. */
 const runRounds = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError> =>
   Effect.gen(function*() {
-    let failures = 0
+    let round = 0
+    let hasFailed = false
     /** The time at which it gives up on a cache that fails, on the monotonic clock. Undefined if the last round succeeded. */
     let outageEndsAt: number | undefined
 
     for (let waits = 0;; waits += 1) {
-      const round = waits - failures
       const end = yield* runRound(acquisition, round)
       switch (end._tag) {
         case "PeerToken":
           return acquired("HandedOver", end.token)
         case "Leased":
           return yield* exchangeForAll(acquisition)
+          round += 1
         case "Wait":
           outageEndsAt = undefined
           break
         case "CacheFailed":
-          yield* failures === 0 ? reportFailure(end.error) : countFailure(end.error)
-          failures += 1
+          yield* hasFailed ? countFailure(end.error) : reportFailure(end.error)
+          hasFailed = true
           outageEndsAt ??= yield* endOfOutage(acquisition)
       }
       const remaining = (outageEndsAt ?? acquisition.waitsUntil) - (yield* currentMonotonicMillis)
