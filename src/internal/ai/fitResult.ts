@@ -68,18 +68,23 @@ const countOf = (elementBytes: ReadonlyArray<number>, maxBytes: number, noteOf: 
   return shown
 }
 
+/** Adds a note. An object that has its own `note` moves into the field `result`. */
+const withNote = (object: JsonObject, note: string): JsonObject => ({
+  note,
+  ...Object.hasOwn(object, "note") ? { result: object } : object
+})
+
 /**
  * Returns the JSON as an object. If that is too large, cuts the largest array of which at least one element fits, and adds a note. Returns
  * undefined if there is no such array.
  */
 const cutToFit = (json: unknown, maxBytes: number, givenNote?: string): JsonObject | undefined => {
   const object = Predicate.isRecord(json) ? json : { result: json }
-  const noted = { note: givenNote ?? "", ...Object.hasOwn(object, "note") ? { result: object } : object }
-  const whole = givenNote === undefined ? object : noted
+  const whole = givenNote === undefined ? object : withNote(object, givenNote)
   if (sizeOf(whole) <= maxBytes) return whole
   const arrays: Array<MeasuredArray> = []
   measure(object, "", arrays)
-  const bytesWithoutNote = sizeOf(noted) - sizeOf(noted.note)
+  const bytesWithoutNote = sizeOf(withNote(object, "")) - sizeOf("")
   for (const { array, bytes, elementBytes, name } of arrays.sort((one, other) => other.bytes - one.bytes)) {
     const noteOf = (shown: number) => {
       const cutNote = `The result is too long: ${shown} of ${array.length} elements of ${name} are shown.`
@@ -89,7 +94,7 @@ const cutToFit = (json: unknown, maxBytes: number, givenNote?: string): JsonObje
     if (shown === 0) continue
     const part = array.slice(0, shown)
     const shortened = (_: string, value: unknown) => value === array ? part : value
-    return JSON.parse(JSON.stringify({ ...noted, note: noteOf(shown) }, shortened))
+    return JSON.parse(JSON.stringify(withNote(object, noteOf(shown)), shortened))
   }
   return undefined
 }
