@@ -51,7 +51,7 @@ const withoutConditionsAndRange = (headers: Headers.Headers) =>
   Headers.remove(headers, Object.keys(headers).filter(isConditionOrRange))
 
 /** Returns why a search can't be sent, or undefined if it can. */
-const problemOf = (term: string, headers: Headers.Headers | undefined, params: Url.Pairs): string | undefined => {
+const problemOf = (term: string, { headers }: NormalizedOptions, params: Url.Pairs): string | undefined => {
   // Frameworks may pass undefined or an array here.
   if (typeof term !== "string") return "the search term is not a string"
   if (term.trim() === "") return "the search term is blank"
@@ -65,10 +65,11 @@ const problemOf = (term: string, headers: Headers.Headers | undefined, params: U
 export const search = (
   settings: DataSettings,
   term: string,
-  { headers, urlParams }: NormalizedOptions
+  options: NormalizedOptions
 ): Exit.Exit<RequestWithoutToken, BadRequest> => {
+  const { headers, urlParams } = options
   const params = urlParams.filter(([name]) => name !== "term")
-  const problem = problemOf(term, headers, params)
+  const problem = problemOf(term, options, params)
   if (problem !== undefined) return notSent("search", problem)
   const otherParams = params.length === 0 ? "" : `&${Url.query(params)}`
   return Exit.succeed({
