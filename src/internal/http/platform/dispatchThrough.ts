@@ -129,16 +129,17 @@ const disableErrorLog = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.non
 const disableTracing = FiberRef.set(FiberRef.currentTracerEnabled, false)
 
 /**
- * Forbids redirects, and wraps the fetch that the client is about to use. The fetch client reads RequestInit and Fetch from its context, to
- * which its layer adds its own. Under `HttpClient.transform`, this code runs before that, so the context is still `outside`. A Fetch that was
- * set here would then replace that of the layer, so none is set. RequestInit is set even then, because fetch must never follow a redirect.
+ * Forbids redirects, and wraps the fetch that the client is about to use. The fetch client reads RequestInit and Fetch from its context.
+ * `outside` is the context in which the client was called, without the services of the client's own layer.
  */
 const fetchSettings = (fetchCall: FetchCall, outside: Context.Context<never>) =>
   FiberRef.update(FiberRef.currentContext, (context) => {
     const callerInit = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
     const withInit = Context.add(context, FetchHttpClient.RequestInit, { ...callerInit, redirect: "manual" as const })
     const callerFetch = Context.getOption(context, FetchHttpClient.Fetch)
-    if (Option.isNone(callerFetch) && context === outside) return withInit
+    // Under `HttpClient.transform`, the client adds the services of its layer only later. A Fetch that is set now would replace the layer's.
+    const mayGetFetchLater = context === outside
+    if (Option.isNone(callerFetch) && mayGetFetchLater) return withInit
     return Context.add(withInit, FetchHttpClient.Fetch, fetchCall.through(Option.getOrElse(callerFetch, processFetch)))
   })
 
