@@ -20,7 +20,10 @@ import type { ConfigurationError } from "./NutritionAdvisorError.js"
  * @category models
  */
 export interface RefreshPolicy {
-  /** Whether a Schedule refreshes the token of an idle process. If not, only calls start a refresh. `true` by default. */
+  /**
+   * Whether regular checks, whose delays a Schedule computes, refresh the token of an idle process. If not, only calls start a refresh.
+   * `true` by default.
+   */
   readonly background: boolean
   /** How long a token is stale before it expires. Capped at a tenth of the token's lifetime. 5 minutes by default. */
   readonly window: Duration.DurationInput

@@ -27,13 +27,17 @@ interface Check {
   readonly token: Token
   /** The delay until the next check. */
   readonly delay: number
-  /** The delay from the start of the window to the refresh. It is random, because replicas may have tokens with the same window. */
+  /** The delay from the start of the window to the refresh. Random, so that tokens that replicas got together aren't refreshed together. */
   readonly lag: number
 }
 
 /**
- * Returns a function that tells the background refresh which token a caller gets. The first token starts the checks, at the times of the
- * Schedule in `delays`. A check reads the store, and refreshes the token if it is no longer fresh. Closing the scope ends the checks.
+ * Returns a function that tells the background refresh which token a caller gets. The first token starts a loop, which runs until the scope
+ * is closed:
+ *
+ * 1. A check reads the store, and refreshes the token if it is no longer fresh. The Schedule in `delays` computes a delay.
+ * 2. A timer waits for that delay, or until the refresh is due if that is sooner.
+ * 3. If callers still get the same token and its refresh isn't due, step 2 is repeated. Otherwise, the next check starts with step 1.
  */
 export const make = (
   options: Options,
@@ -44,7 +48,7 @@ export const make = (
     const clock = yield* Effect.clock
     const wakeAfter = yield* WakeUps.make
     let isStarted = false
-    /** The last check, unless callers got another token since. */
+    /** The last check, unless callers have got another token since. */
     let last: Check | undefined
 
     const now = () => clock.unsafeCurrentTimeMillis()
@@ -67,7 +71,7 @@ export const make = (
       wakeAfter(last === undefined ? delay : untilWakeUp(last), wakeUp)
     })
 
-    /** Until the refresh is due, no fiber is needed: a process may have thousands of idle clients. */
+    /** Until the refresh is due, this starts no fiber, because a process may have thousands of idle clients. */
     const wakeUp = () => {
       if (last !== undefined && untilRefresh(last) > 0) wakeAfter(untilWakeUp(last), wakeUp)
       else run(checkToken)
