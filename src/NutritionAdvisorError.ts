@@ -285,7 +285,7 @@ export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvis
 
 Object.defineProperty(NutritionAdvisorError, Symbol.hasInstance, { value: isNutritionAdvisorError })
 
-/** Whether the same call may succeed later without any change. */
+/** Whether the error means a temporary problem of the service or the network. */
 const transience = {
   BadRequest: false,
   ServerError: true,
@@ -312,9 +312,10 @@ export type TransientError =
   | TransportError & { readonly reason: Exclude<TransportError["reason"], "Closed"> }
 
 /**
- * Checks whether the same call may succeed later without any change. This is true of ServerError, TooManyRequests and TransportError,
- * unless the client is closed or `code` means a permanent problem, such as a rejected certificate or a port that fetch blocks. You
- * decide whether to retry: if a request changes something, the service may have processed it even though no response arrived.
+ * Checks for a temporary problem of the service or the network: a 5xx, a rate limit, or no response. This is true of ServerError,
+ * TooManyRequests and TransportError, unless the client is closed or `code` means a permanent problem, such as a rejected certificate or a
+ * port that fetch blocks. It is never true of Forbidden, not even during a cool-down. You decide whether to retry: if a request changes
+ * something, the service may have processed it even though no response arrived.
  *
  * @since 1.0.0
  * @category guards

@@ -2,7 +2,10 @@
 import * as Struct from "effect/Struct"
 import type { Forbidden, ForbiddenReason, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
-/** Whether the same call may succeed later without any change. For every Forbidden, `isTransient` returns false. */
+/**
+ * Whether the reason goes away with time, so that the same call may succeed later. `isTransient` is about something else: temporary problems
+ * of the service or the network. It returns false for every Forbidden.
+ */
 export const isTemporary: Readonly<Record<ForbiddenReason, boolean>> = {
   RejectedAgain: false,
   TokenUnchanged: false,
@@ -30,7 +33,6 @@ export type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
 
 export const requestReasons = Struct.keys(forbiddenEndings).filter((reason) => reason !== "KeyRejected")
 
-/** Whether an error is a Forbidden that concerns a request. */
 export const isForbiddenRequest = (
   error: NutritionAdvisorError
 ): error is Forbidden & { readonly reason: RequestReason } =>
