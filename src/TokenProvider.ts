@@ -35,6 +35,7 @@ export interface TokenStatus extends Status.TokenStatus {}
  * @category models
  */
 export interface Failure {
+  /** The error that the exchange failed with. */
   readonly error: TokenError
   /** The time of the failure, in epoch milliseconds. */
   readonly at: number

@@ -61,6 +61,7 @@ export const layerFailing = (error: NutritionAdvisorError): Layer.Layer<Nutritio
  * @category models
  */
 export interface RecordedSearch {
+  /** The search term, as it was passed. */
   readonly term: string
   /** The options as they were at the call. Iterables in them, such as iterators, are recorded as arrays. */
   readonly options: SearchOptions | undefined

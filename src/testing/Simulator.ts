@@ -83,7 +83,9 @@ export type SimulatedResponse = Reply | "hang" | "drop" | "cut-short"
  * @category models
  */
 export interface SeenRequest {
+  /** What the request is: an exchange, a food search, or any other request. */
   readonly operation: Operation
+  /** The method, such as "GET". */
   readonly method: string
   /** Below the path prefix. */
   readonly path: string
@@ -91,8 +93,11 @@ export interface SeenRequest {
   readonly query: string
   /** All headers except `authorization` and the header of the customer identifier. */
   readonly headers: Headers.Headers
+  /** The value of the `authorization` header. */
   readonly authorization: Option.Option<Redacted.Redacted<string>>
+  /** The value of the header of the customer identifier. */
   readonly serviceId: Option.Option<Redacted.Redacted<string>>
+  /** The bytes of the body. Empty if there is no body. */
   readonly body: Uint8Array
   /** Epoch milliseconds, by the Clock. */
   readonly at: number

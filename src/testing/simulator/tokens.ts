@@ -6,6 +6,7 @@ export const demoKey = "demo-key-7f3a"
 export interface IssuedToken {
   /** From 1, in the order of issue. */
   readonly number: number
+  /** The license key of its exchange. */
   readonly key: string
   readonly value: string
   readonly customerId: string
