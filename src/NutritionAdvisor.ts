@@ -77,9 +77,9 @@ export interface Service {
   /** Searches for food, and decodes the response with a schema. */
   readonly searchAs: SearchAs
   /**
-   * Sends requests to all other routes of the service. URLs are relative to the base URL, and one outside it fails with `BadRequest`. It
-   * adds both authorization headers, renews rejected tokens, and fails with the same errors as `search`. It reads the whole body, up to
-   * `maxResponseBytes`, before it returns a response, and fails unless the status code is 2xx. It never follows a redirect.
+   * Sends requests to all other routes of the service. URLs are relative to the base URL; a request to any other URL fails with
+   * `BadRequest`. It adds both authorization headers, renews rejected tokens, and fails with the same errors as `search`. It reads the whole
+   * body, up to `maxResponseBytes`, before it returns a response, and fails unless the status code is 2xx. It never follows a redirect.
    */
   readonly httpClient: HttpClient.HttpClient.With<NutritionAdvisorError>
 }
@@ -95,7 +95,7 @@ export class NutritionAdvisor
 {}
 
 /**
- * The options of the client: those of the token exchange, and those of data requests. Only `baseUrl` and `licenseKey` are required.
+ * The options of the client, for the token exchange and for data requests. Only `baseUrl` and `licenseKey` are required.
  *
  * @since 1.0.0
  * @category models
@@ -109,8 +109,8 @@ const build = (
 
 /**
  * A layer with a client that uses the TokenProvider in the context, for example your own, or a test double. The layer isn't memoized: each
- * TokenProvider that is provided to it gets its own client. Options of the exchange are ignored. Fails with `ConfigurationError` if an
- * option is invalid.
+ * TokenProvider that is provided to it gets its own client. It ignores the options of the token exchange, so that you can pass one object
+ * with all options to each part of your composition. Fails with `ConfigurationError` if an option is invalid.
  *
  * @since 1.0.0
  * @category layers
@@ -150,7 +150,7 @@ export const layer = (
   Layer.scopedContext(build(options))
 
 /**
- * The options of a client that shares its token with other replicas: those of the client, plus `lease` and `cacheTimeout`.
+ * The options of a client that shares its token with other replicas: the options of any client, plus `lease` and `cacheTimeout`.
  *
  * @since 1.0.0
  * @category models
@@ -236,7 +236,7 @@ export const layerSharedConfig = (
  *
  * export const payload = NutritionAdvisor.search("low sugar breakfast").pipe(
  *   Effect.catchTag("TooManyRequests", ({ retryAfter = 60 }) =>
- *     Effect.logWarning(`Try again in ${retryAfter} s`)
+ *     Effect.logWarning(`Try again in ${Math.ceil(retryAfter)} s`)
  *   )
  * )
  * ```
