@@ -28,7 +28,7 @@ export interface Chunks {
   readonly cancel: () => void
 }
 
-/** A stream of the web, of any realm or package. */
+/** A web stream of any realm or package. */
 export interface WebStream {
   readonly getReader: () => unknown
 }
@@ -38,7 +38,6 @@ interface Reader {
   readonly cancel: () => Promise<void>
 }
 
-/** Errors of canceling a stream are ignored. */
 const ignoringErrors = (cancel: () => unknown) => () => {
   const canceled = async () => cancel()
   canceled().catch(constVoid)

@@ -60,7 +60,7 @@ export type Abort = () => Effect.Effect<unknown>
 /** Sends a request. After it is aborted, the receiver ignores its result. */
 export type Dispatch<Req extends Request = Request> = (request: Req, receiver: Receiver) => Abort
 
-/** A property would also be in a copy of the client, whose own `execute` would then be bypassed. */
+/** Not a property of the client, because a copy of the client would include it, and the copy's own `execute` would be bypassed. */
 const dispatches = new WeakMap<HttpClient.HttpClient, Dispatch<BufferedRequest>>()
 
 /** Registers a function that delivers a whole response in one step. It applies to this client, but not to clients derived from it. */

@@ -8,6 +8,6 @@ const secretHeaders: ReadonlyArray<RegExp> = [
 /** Whether a header, given in lower case, carries secrets. */
 export const carriesSecrets = (name: string): boolean => secretHeaders.some((pattern) => pattern.test(name))
 
-/** Adds the headers that carry secrets, and `others`, to those that Effect's loggers redact in requests. */
+/** Adds the headers that carry secrets, and `others`, to the headers that Effect's loggers redact in requests. */
 export const addSecretHeaders = (...others: ReadonlyArray<string>) => (names: ReadonlyArray<string | RegExp>) =>
   Array.from(new Set([...names, ...secretHeaders, ...others]))

@@ -1,4 +1,4 @@
-/** The boundary to HttpClient. No part of a request leaks through it, whatever error the client fails with. */
+/** The boundary to HttpClient. Whatever error the client fails with, the errors that leave this file contain no part of the request. */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import { BadRequest, type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
@@ -20,7 +20,7 @@ import { Timed, type Timeouts } from "./timeouts.js"
 
 type SendError = BadRequest | TransportError | UnexpectedResponse
 
-/** How much of a response is read, and how much of it is shown. */
+/** Limits on what is read from a response, and on which of its headers are shown. */
 export interface ResponseLimits {
   /** The maximum size of the body of a 2xx response, in bytes. For any other response, the first 64 KiB are read. */
   readonly maxBytes: number
@@ -54,10 +54,7 @@ const sendErrorOf = (cause: unknown, status: number | undefined, operation: Oper
   return new TransportError({ operation, reason, ...code !== undefined && { code } })
 }
 
-/**
- * A request that has no result yet. When it gets one, it drops all references to the request, so that its fiber doesn't keep them in
- * memory.
- */
+/** A request that has no result yet. Once it has one, it drops its callbacks: through them, its fiber would keep the request in memory. */
 class PendingRequest extends Timed implements Receiver {
   private resume: ((outcome: Outcome) => void) | undefined
   private abort: Abort | undefined
@@ -146,8 +143,8 @@ export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, time
 }
 
 /**
- * Cancels requests on interruption, and waits until the client has released them, so that no exchange starts while another one is still
- * running. A search cancels its request itself, because this would add two microseconds.
+ * Cancels requests on interruption, and waits until the client has released them, so that no exchange starts while the previous one is
+ * still running. A search cancels its request itself, which takes less time.
  */
 export const interruptible = (send: Send, operation: Operation) => (request: Request): Outcome =>
   Effect.suspend(() => {

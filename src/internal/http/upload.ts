@@ -1,4 +1,7 @@
-/** Turns a body into the bytes that fetch would send. Not every client can send a form, and bytes have a length and can be sent twice. */
+/**
+ * Turns a body into the bytes that fetch would send. Not every client can send a form or a Blob. Bytes also have a known length, and can be
+ * sent again after a renewal.
+ */
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -39,7 +42,7 @@ export const fromMemory = (content: unknown): Upload | undefined => {
 
 type AnyBlob = Pick<Blob, "arrayBuffer" | "type"> & { readonly name?: unknown }
 
-/** Whether a body is a Blob or File of any class, such as one of node:buffer or of a package. */
+/** Whether a body is a Blob or File of any class, such as one from node:buffer or from a package. */
 export const isBlob = (content: unknown): content is AnyBlob =>
   /^(Blob|File)$/.test(classOf(content)) && hasMethod(content, "arrayBuffer")
 
@@ -61,7 +64,7 @@ const fromBlob = async (blob: AnyBlob): Promise<Upload> => ({
   contentType: blob.type === "" ? undefined : blob.type
 })
 
-/** The form is copied first, because Response doesn't recognize a FormData or a Blob of a package. */
+/** The form is copied first, because Response doesn't recognize a FormData or a Blob from a package. */
 const fromForm = async (entries: FormEntries): Promise<Upload> => {
   const form = new FormData()
   for (const [name, value] of entries) {
@@ -84,7 +87,7 @@ const fromStream = (stream: WebStream): Effect.Effect<Upload, unknown> =>
     ({ body }) => ({ bytes: body, contentType: undefined })
   )
 
-/** A Node stream or another async iterable is streamed, because it may not fit into memory. */
+/** A Node stream or any other async iterable is streamed, because it may not fit into memory. */
 const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefined => {
   if (!isAsyncIterable(content)) return undefined
   if (wasRead(content)) return Stream.fail(alreadyRead())

@@ -18,8 +18,11 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
 }
 
 /**
- * Returns the code of an error. Three errors have no string as their code: a timeout, such as that of an AbortSignal.timeout in a custom
- * fetch or of an Effect.timeout in a wrapper, that of fetch for a blocked port, and that of undici 7 for invalid HTTP.
+ * Returns the code of an error. These errors don't have a string as their code, so they are recognized by their name or message:
+ *
+ * - a timeout, from an AbortSignal.timeout in a custom fetch or an Effect.timeout in a wrapper
+ * - undici 7's error for invalid HTTP
+ * - fetch's error for a blocked port
  */
 const codeOf = ({ code, message, name }: ErrorFields) => {
   if (typeof code === "string" && (knownCode.test(code) || decompressionCode.test(code))) return code

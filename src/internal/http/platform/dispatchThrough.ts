@@ -40,7 +40,10 @@ const watched = (body: HttpBody.HttpBody, onFailure: () => void) => {
   return HttpBody.stream(stream, body.contentType, body.contentLength)
 }
 
-/** For these methods, node:http doesn't say by itself where a body ends, so the service would take the body for another request. */
+/**
+ * For these methods, node:http adds neither a content-length nor a transfer-encoding on its own. The service would take the body for another
+ * request.
+ */
 const methodsWithoutFraming: ReadonlySet<string> = new Set(["DELETE", "OPTIONS"])
 
 /** Adds the length only if it is needed: a wrapper that replaces the body, for example by a compressed one, would have to correct it. */
@@ -79,7 +82,7 @@ const readAgain = (response: PlatformResponse, maxBytes: number): Effect.Effect<
     (body) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })
   )
 
-/** Other clients need almost twice as long to stream a body. If the headers show that it fits, it is read whole. */
+/** Whether the headers show that the body fits. It is then read whole: most clients take almost twice as long to stream it. */
 const fits = ({ headers }: PlatformResponse, maxBytes: number) =>
   headers["content-encoding"] === undefined && /^\d+$/.test(headers["content-length"] ?? "") &&
   Number(headers["content-length"]) <= maxBytes

@@ -29,7 +29,7 @@ export const wasBodyRead = (native: unknown): boolean =>
 
 const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)
 
-/** Returns each `set-cookie`. node-fetch has them in `raw()`, and Node and undici in an array. */
+/** Returns each `set-cookie`. node-fetch returns them from `raw()`, and Node and undici keep them in an array. */
 export const cookiesIn = (headers: unknown): Array<string> => {
   if (hasMethod(headers, "getSetCookie")) return strings(headers.getSetCookie())
   if (hasMethod(headers, "raw")) return strings(propertyOf(headers.raw(), "set-cookie"))

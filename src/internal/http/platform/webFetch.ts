@@ -7,7 +7,7 @@ import { WholeResponse } from "./wholeResponse.js"
 
 type Fetch = typeof globalThis.fetch
 
-/** Creates the error for a fetch that can't be used. `errors/transportCodes` has the advice for its code. */
+/** Creates the error for a fetch that can't be used. `errors/transportCodes` contains the advice for its code. */
 const fetchError = (code: "ERR_NO_FETCH" | "ERR_FETCH_RESPONSE", cause?: unknown): Error =>
   Object.assign(new Error(code, { cause }), { code })
 
@@ -57,7 +57,7 @@ async function* onlyChunk(response: Response) {
   yield bytes
 }
 
-/** Opens the body of a web Response. Reading its own stream takes a fraction of the time that the platform's takes. */
+/** Opens the body of a web Response. Its own stream takes a fraction of the time that the platform's stream takes. */
 export const chunksOfResponse = (response: Response): Chunks =>
   partOf(response, ({ body }) => chunksOf(body)) ?? chunksOfIterable(onlyChunk(response))
 

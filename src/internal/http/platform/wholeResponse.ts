@@ -61,8 +61,9 @@ const headerFieldsOf = (headers: BufferedResponse["headers"]): HeaderFields =>
     .filter(isAllowedHeader)
 
 /**
- * A response that has been read, as a web Response for the platform. It doesn't use the global Response, because a process may have none
- * (`node --no-experimental-fetch`) or a replaced one (@hono/node-server). It has all members, since `toWeb` of Effect 4 returns it.
+ * A web Response whose body has already been read. It doesn't use the global Response, because a process may have none
+ * (`node --no-experimental-fetch`), or a package may have replaced it (@hono/node-server). It implements all members, so that `toWeb` of
+ * Effect 4 can return it.
  */
 export class WholeResponse implements Response {
   readonly type = "default"
