@@ -8,7 +8,7 @@ import { withTimeout } from "../runtime/withTimeout.js"
 
 const exchangeTimedOut = () => timeoutError("token")
 
-/** If a timer fires later than this, in milliseconds, the process was suspended: by SIGSTOP, or because its container was paused. */
+/** A timer that is late by more than this, in milliseconds, means that the process was suspended: by SIGSTOP, or by pausing its container. */
 const suspendedAfter = 2_000
 
 /** Fails with TransportError "Timeout" if an effect takes too long. */
@@ -16,8 +16,8 @@ export type WithTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Ef
 
 /**
  * Limits the time of an exchange, or of a read of the store, to a number of milliseconds. If the process was suspended in the meantime, the
- * connections of the effect are probably dead, so it is repeated once. The second run starts only after the first one has ended, so that
- * the two never overlap.
+ * connections of the effect are probably dead, so the effect runs once more. The second run starts only after the first one has ended, so
+ * that the two never overlap.
  */
 export const withTimeoutRepeatingIfSuspended = (millis: number): WithTimeout => (effect) =>
   Effect.gen(function*() {

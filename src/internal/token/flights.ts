@@ -27,7 +27,6 @@ interface Flight extends Replace.Progress {
 }
 
 export interface Options extends Replace.Options {
-  /** Limits the time of an exchange. */
   readonly withFlightTimeout: WithTimeout
 }
 
@@ -36,9 +35,7 @@ const longestPutBack = 1_000
 
 const interrupted = Cause.fail(abortedError("token"))
 
-/**
- * Waits for the token of a flight. A flight has many callers, so its span has no parent; the span of each caller links to it.
- */
+/** Waits for the token of a flight. A flight may have many callers, so its span has no parent. The span of each caller links to it. */
 const awaitFlight = (flight: Flight) =>
   Deferred.await(flight.token).pipe(
     Effect.ensuring(Effect.suspend(() => flight.span ? Effect.linkSpanCurrent(flight.span) : Effect.void)),
@@ -81,7 +78,7 @@ export const make = (options: Options, run: RunInBackground) =>
         const cause = Cause.isInterruptedOnly(ending) ? interrupted : ending
         const random = yield* Random.next
         state = State.failed(state, cause, random, policy, failedAt)
-        // If the client was closed in the meantime, `close` has already failed the flight.
+        // There is no backoff if the client was closed in the meantime. `close` has then already failed the flight.
         if (state.phase._tag !== "BackingOff") return
         Deferred.unsafeDone(flight.token, Exit.failCause(cause))
         const served = servedAfterFailure(flight, policy, failedAt.wall)
@@ -92,7 +89,7 @@ export const make = (options: Options, run: RunInBackground) =>
       Effect.uninterruptibleMask((restore) => {
         const putBack = withTimeout(Replace.putBack(options, flight), longestPutBack, () => "Timeout" as const)
         return Replace.replaceToken(options, flight).pipe(
-          // Without types, an issuer can fail with a value that has no properties, such as undefined.
+          // An issuer in JavaScript can fail with a value that has no properties, such as undefined.
           Effect.catchIf(Predicate.not(Predicate.isObject), Effect.die),
           withFlightTimeout,
           restore,
@@ -127,7 +124,8 @@ export const make = (options: Options, run: RunInBackground) =>
       /** Starts a flight, unless one is pending or none may start. Doesn't wait for it. */
       start: (request: ExchangeRequest): Effect.Effect<void> => Effect.asVoid(Effect.exit(join(request))),
       /**
-       * Waits for the token of the pending flight or of a new one. `reason` is that of the flight. Each caller gets its own copy of an error.
+       * Waits for the token of the pending flight or of a new one. Also returns the reason of that flight. Each caller gets its own copy
+       * of an error.
        */
       awaitToken: (request: ExchangeRequest) =>
         Effect.mapError(Effect.flatMap(join(request), awaitFlight), copyOfError),

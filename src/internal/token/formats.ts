@@ -30,8 +30,8 @@ type TokenFields = ConstructorParameters<typeof AccessToken>[0]
 export type SharedField = Exclude<keyof TokenFields, "isFromPeer" | "tokenType">
 
 /**
- * The shared fields that are text. A plain string counts, too, so that `optionalTextFields` doesn't compile until the field is an Option,
- * which can be dropped if it repeats a secret.
+ * The shared fields that are text. Plain strings are included, so that `optionalTextFields` doesn't compile until the field is an Option:
+ * an Option can be dropped if it repeats a secret.
  */
 type TextField = {
   [Name in SharedField]: TokenFields[Name] extends Option.Option<string> | string | undefined ? Name : never

@@ -6,8 +6,8 @@ import { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
 import * as Settings from "../settings/settings.js"
 
 /**
- * The license key that a wrapping issuer has already read. The wrapped issuer must use the same one, even if the key is rotated between
- * the two reads.
+ * The license key that a wrapping issuer has already read, so that the wrapped issuer uses the same one even if the key is rotated in the
+ * meantime.
  */
 export class LicenseKey
   extends Context.Tag("effect-nutrition-advisor/internal/LicenseKey")<LicenseKey, Redacted.Redacted<string>>()

@@ -29,7 +29,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
     const run = yield* Background.make
     const flights = yield* Flights.make(options, run)
 
-    /** Returns epoch milliseconds on the clock of the layer, because the clock of a caller may be another one, such as a TestClock. */
+    /** Returns epoch milliseconds on the clock of the layer, because a caller may use a different clock, such as a TestClock. */
     const now = () => clock.unsafeCurrentTimeMillis()
 
     /** If the store fails or times out, it counts as empty here. Callers that need a token get the error from `get`. */
@@ -41,7 +41,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
       ? yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh }, run)
       : constVoid
 
-    /** Returns a token to a caller, and reports that to the background refresh. */
+    /** Returns a token to a caller, and tells the background refresh. */
     const use = (token: Token): Effect.Effect<Token> => {
       onTokenUsed(token)
       return Effect.succeed(token)

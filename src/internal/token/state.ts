@@ -25,7 +25,7 @@ export interface State<Flight> {
   readonly phase: Phase<Flight>
   /** The start times of the last two renewals, in monotonic milliseconds. */
   readonly renewals: ReadonlyArray<number>
-  /** No refresh starts before this time, because the last exchange may have returned a token that isn't fresh. In monotonic milliseconds. */
+  /** The time before which no refresh starts, in monotonic milliseconds. */
   readonly noRefreshUntil: number
   /** The number of consecutive failed exchanges. */
   readonly failures: number
@@ -40,10 +40,10 @@ export const initial: State<never> = {
   lastFailure: Option.none()
 }
 
-/** The second renewal is for a revocation right after another one, and for a token from another replica that is rejected as well. */
+/** Two, so that the client can renew again if the new token is revoked at once, or came from another replica and is rejected as well. */
 const renewalsPerCoolDown = 2
 
-/** The error of a renewal that gets no other token although no exchange failed. The JSDoc of `renew` explains its status. */
+/** The error of a renewal that ends without a new token, although no exchange failed. The JSDoc of `renew` explains its status. */
 export const notRenewed = (reason: "CoolingDown" | "TokenUnchanged"): Forbidden =>
   new Forbidden({ operation: "request", status: 403, reason })
 
@@ -78,7 +78,7 @@ export const refusalOf = (
   const { phase } = state
   if (phase._tag === "Closed") return clientClosed
   if (phase._tag === "BackingOff" && now.monotonic < phase.until.monotonic) return phase.cause
-  // A refresh ignores this error, which is that of a renewal, because its callers have a token.
+  // Only a renewal fails with this error. A refresh that can't start is skipped, because its callers have a token.
   return isTooEarly(state, reason, policy, now) ? coolingDown : undefined
 }
 
@@ -104,6 +104,7 @@ export const succeeded = <Flight>(
   now: Moment
 ): State<Flight> => {
   if (state.phase._tag === "Closed") return state
+  // The token may not be fresh, even if it is new. If each exchange returns the same token, its window has time for ten refreshes at most.
   const noRefreshUntil = now.monotonic + AccessToken.windowOf(token, policy) / 10
   return { ...state, phase: { _tag: "Idle" }, failures: 0, noRefreshUntil }
 }

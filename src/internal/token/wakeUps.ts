@@ -21,8 +21,8 @@ interface Slots {
 }
 
 /**
- * All clients of a process share their timers, so this Map has to belong to the module. If each client slept in its own fiber,
- * thousands of idle clients would keep the process busy with their timers and their garbage (bench/RESULTS.md).
+ * All clients of a process share their timers, so this Map has to be in the module. If each client slept in its own fiber, thousands of
+ * idle clients would keep the process busy with timers and garbage (bench/RESULTS.md).
  */
 const slotsByClock = new WeakMap<Clock.Clock, Slots>()
 
@@ -30,7 +30,7 @@ const newSlots = (clock: Clock.Clock): Slots => ({ origin: monotonicMillis(clock
 
 const { setTimeout } = globalThis
 
-/** Fake timers replace `setTimeout`, and may be dropped before they fire. So with them, each wake-up has its own timer. */
+/** A test may replace `setTimeout` with fake timers, and discard them before they fire. Each wake-up then gets its own timer. */
 const slotsOf = (clock: Clock.Clock): Slots => {
   if (globalThis.setTimeout !== setTimeout) return newSlots(clock)
   const slots = slotsByClock.get(clock) ?? newSlots(clock)
@@ -41,7 +41,7 @@ const slotsOf = (clock: Clock.Clock): Slots => {
 /** The length of a slot, in milliseconds. */
 const slotLength = 5_000
 
-/** Wake-ups that are nearer than this have their own timer, in milliseconds. */
+/** Wake-ups that are nearer than this, in milliseconds, get their own timer. */
 const sharedFrom = 30_000
 
 /** When a wake-up comes: exactly then if it is near, otherwise at the start of its slot. */
