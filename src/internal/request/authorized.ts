@@ -22,7 +22,7 @@ const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && st
 
 /**
  * Adds the token, the User-Agent and an Accept header. The request's own headers override them: `request/build` decides which ones a caller
- * can set. Only fetch adds an Accept header by itself, and some firewalls respond with a 403 if it is missing.
+ * can set. Only fetch adds an Accept header on its own, and some firewalls respond with a 403 if it is missing.
  * The headers of the last token are kept for the next requests. Nothing else keeps a token in plain text for longer than a request.
  */
 const makeAddHeaders = ({ serviceIdHeader, userAgent }: DataSettings) => {
@@ -79,7 +79,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
 
   const hasRejectedStatus = ({ status }: ServiceResponse.ServiceResponse) => settings.rejectedStatuses.has(status)
 
-  /** Renews the token. Adds the response to the error of a token that was not renewed. */
+  /** Renews the token. If it can't be renewed, adds the response to the error. */
   const renew = (token: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
     Effect.mapError(
       tokens.renew(token),
@@ -87,8 +87,8 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
     )
 
   /**
-   * Renews the token and sends the request again, until a response is not a rejection. The loop sees every rejection, including that of the
-   * retry. It fails before a renewal that can't help.
+   * Renews the token and sends the request again, until a response is not a rejection. The loop sees every rejection, including a rejection
+   * of the retry. It fails before a renewal that can't help.
    */
   const renewAndSend = (
     context: RequestContext,
@@ -99,7 +99,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       let { response, token } = rejected
       for (let renewals = 0; hasRejectedStatus(response); renewals += 1) {
         showOn(context, response)
-        // The token of another replica may have been rejected, too. The second renewal exchanges the license key.
+        // The new token may come from another replica and be rejected as well. The second renewal then exchanges the license key.
         const mayRenew = renewals === 0 || (renewals === 1 && token.isFromPeer === true)
         if (!mayRenew) return yield* rejectionError(response, "RejectedAgain")
         token = yield* renew(token, response)
@@ -110,7 +110,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       return response
     })
 
-  /** Sends a request that has no token yet, and passes its 2xx response on. */
+  /** Adds a token to a request, sends it, and passes a 2xx response to `onResponse`. */
   return <A, R>(
     context: RequestContext,
     request: RequestWithoutToken,

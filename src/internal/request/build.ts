@@ -38,7 +38,7 @@ const areWellFormed = (params: Url.Pairs) =>
 /** The headers of a token, which callers can't set. Service-ID is one of them, even if the identifier is sent in another header. */
 const tokenHeaderNames = ({ serviceIdHeader }: DataSettings) => ["authorization", "service-id", serviceIdHeader]
 
-/** Removes the headers of a token, and those that are derived from the connection and the body. */
+/** Removes the headers of a token, of the connection, and of a body whose length is known. */
 const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers, body: HttpBody.HttpBody) => {
   // The length of such a stream is known only to the caller, if at all.
   const isOfUnknownLength = body._tag === "Stream" && body.contentLength === undefined

@@ -21,7 +21,7 @@ export type NormalizedOptions = {
 type Param = UrlParams.CoercibleRecord[string]
 
 /**
- * Returns the value to send. null becomes undefined, which is left out. A Date or a URL, which only programs without types pass, becomes a
+ * Returns the value to send. null becomes undefined, which is left out. A Date or a URL, which a caller in JavaScript may pass, becomes a
  * string: the platform would treat it as a record without fields.
  */
 const plainParam = <A extends Param>(value: A): NonNullable<A> | undefined =>
@@ -66,7 +66,10 @@ const copied = (options: SearchOptions): SearchOptions => {
   }
 }
 
-/** Without options, passes `none`. If reading the options throws, returns that defect, so that the search dies with it. */
+/**
+ * Returns a function that reads the options of a search and passes them to `search`. Without options, it passes `none`. If reading throws,
+ * it returns a defect, so that the search dies with it.
+ */
 const readingWith =
   <Options>(read: (options: SearchOptions) => Options, none: Options) =>
   <A>(options: SearchOptions | undefined, search: (options: Options) => A): A | Exit.Exit<never> => {
@@ -83,8 +86,8 @@ export const withNormalizedOptions = readingWith(normalized, normalized({}))
 
 /**
  * Passes the options of a search to another client, which may read them later or more than once. They are copied, because the caller may
- * change them for its next search, and because an iterator can't be read twice. They are not normalized, because a test double should get
- * what the caller wrote.
+ * change them for its next search, and an iterator can't be read twice. They are not normalized, so that a test double gets what the caller
+ * wrote.
  */
 export const withCopiedOptions = readingWith<SearchOptions | undefined>(copied, undefined)
 
@@ -93,8 +96,8 @@ const isComparable = (value: unknown): boolean =>
   value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
 
 /**
- * Returns the same key for equal searches: those whose term, parameters, headers and other options are the same, to the letter. Returns
- * undefined if an option can't be compared. Such a search isn't equal to any other.
+ * Returns the key of a search. Two searches have the same key if their terms, parameters, headers and other options are the same, to the
+ * letter. Returns undefined if an option can't be compared. Such a search isn't equal to any other.
  */
 export const searchKey = (term: string, options: NormalizedOptions): string | undefined => {
   const { headers = {}, urlParams, ...rest } = options
