@@ -15,8 +15,8 @@ const hashOf = (settings: Settings.ExchangeSettings) =>
   Hash.array([settings.licenseKey, ...Settings.tokenIdentityOf(settings)])
 
 /**
- * The layers that are open for the same settings. Only a count of the whole process can see a second layer that another part of the program
- * has built: the two share no scope and no context.
+ * The layers that are open for the same settings. They are counted for the whole process, because layers that are built in two parts of a
+ * program share neither a scope nor a context.
  */
 const open = new Map<number, { count: number; hasWarned: boolean }>()
 
