@@ -53,8 +53,8 @@ export const declarations = {
 } satisfies Declarations<Options>
 
 /**
- * Returns the runtime of a request: that of its first caller, so that the request appears in its trace. The request also runs if that caller
- * is already interrupted, for example in a finalizer.
+ * Prepares the runtime of the first caller for the request, which then appears in that caller's trace. The request also runs if the caller is
+ * already interrupted, for example in a finalizer.
  */
 const notInterrupted = Runtime.updateFiberRefs(FiberRefs.delete(FiberRef.interruptedCause))
 

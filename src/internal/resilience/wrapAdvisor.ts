@@ -30,7 +30,7 @@ export const wrapAdvisor = (advisor: Service, wrap: Wrap): Service => {
   }
 }
 
-/** The layer of a wrapper. It isn't memoized, so that one layer that wraps two clients has a state for each of them. */
+/** The layer of a wrapper. It isn't memoized, so that a layer that wraps two clients keeps a separate state for each of them. */
 export const wrapperLayer = <E, R>(
   make: Effect.Effect<Service, E, R>
 ): Layer.Layer<NutritionAdvisor, E, Exclude<R, Scope.Scope>> => Layer.fresh(Layer.scoped(NutritionAdvisor, make))

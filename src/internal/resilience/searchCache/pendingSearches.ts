@@ -23,6 +23,7 @@ export const make = Effect.gen(function*() {
   let isClosed = false
   yield* onClose(Effect.sync(() => isClosed = true))
 
+  /** After the last caller has left, an equal search may have started its own request before this one has ended. */
   const forget = (key: string, shared: PendingSearch) => {
     if (pending.get(key) === shared) pending.delete(key)
   }

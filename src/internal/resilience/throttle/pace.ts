@@ -20,7 +20,7 @@ const timerLateness = 2
 /** The time between two requests. */
 export const distanceOf = ({ interval, limit }: Rate): number => interval / limit
 
-/** Multiplies instead of adding up distances, because their rounding errors would add up, too. */
+/** Multiplies, because the rounding errors of added distances would accumulate. */
 const next = ({ interval, limit }: Rate, { sent, start }: Pace) => start + (sent * interval) / limit
 
 /** Returns how long the next request has to wait. */
