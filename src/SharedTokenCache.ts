@@ -1,5 +1,5 @@
 /**
- * The cache through which replicas share a token. Under each name it has one entry, and a lease for the replica that exchanges the
+ * The cache through which replicas share a token. Under each name, it holds one entry, and a lease for the replica that exchanges the
  * license key.
  *
  * @since 1.0.0
@@ -33,7 +33,7 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
     readonly reason: "Unavailable" | "Timeout"
     readonly code?: string | number | undefined
   }) {
-    // Stores have codes such as 11000 and "deadline-exceeded". If they were rejected, each outage of the store would be a defect.
+    // Some stores use codes such as 11000 and "deadline-exceeded". If they were rejected, each outage of the store would be a defect.
     const word = String(code ?? "")
     super({ reason, code: codePattern.test(word) ? word : undefined })
   }
@@ -56,7 +56,7 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
 export interface Service {
   /** Returns the entry with this name, if there is one. */
   readonly read: (name: string) => Effect.Effect<Option.Option<string>, SharedTokenCacheError>
-  /** Replaces the entry if this owner has the lease, and returns whether it did. The check and the write must be atomic. */
+  /** Replaces the entry if this owner holds the lease, and returns whether it did. The check and the write must be atomic. */
   readonly write: (
     name: string,
     entry: string,
@@ -68,7 +68,7 @@ export interface Service {
   ) => Effect.Effect<boolean, SharedTokenCacheError>
   /** Gives the lease to the owner for `duration` milliseconds if it is free, and returns whether it did. */
   readonly lease: (name: string, owner: string, duration: number) => Effect.Effect<boolean, SharedTokenCacheError>
-  /** Ends the lease if this owner has it. */
+  /** Ends the lease if this owner holds it. */
   readonly release: (name: string, owner: string) => Effect.Effect<void, SharedTokenCacheError>
 }
 

@@ -26,7 +26,7 @@ export interface Options extends Sharing.SharingOptions {}
 
 /**
  * Creates an issuer that wraps the one in the context. It returns a usable token from the SharedTokenCache. If there is none, it acquires
- * the lease, reads the cache again, exchanges the license key and publishes the token. If another replica has the lease, it waits for the
+ * the lease, reads the cache again, exchanges the license key and publishes the token. If another replica holds the lease, it waits for the
  * token of that replica. If the cache fails, it logs a warning and exchanges the key itself. Fails with ConfigurationError if an option
  * is invalid.
  *

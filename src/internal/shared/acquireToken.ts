@@ -22,7 +22,6 @@ interface Acquisition {
   /** How long it may wait for a failing cache. */
   readonly maxCacheOutage: number
   readonly policy: RefreshPolicy.CheckedPolicy
-  /** Whether a token may replace the current one. */
   readonly mayReplace: Predicate.Predicate<Token>
   readonly exchange: Effect.Effect<Token, TokenError>
 }
@@ -52,7 +51,7 @@ const readPeerToken = (
     )
   })
 
-/** A token, and how this replica got it: the metric calls a peer's token `HandedOver`. */
+/** A token, and how this replica got it. These are labels of the metric: `HandedOver` is a peer's token. */
 interface Acquired {
   readonly outcome: "HandedOver" | "Exchanged" | "ExchangedAlone"
   readonly token: Token
@@ -60,7 +59,7 @@ interface Acquired {
 
 const acquired = (outcome: Acquired["outcome"], token: Token): Acquired => ({ outcome, token })
 
-/** Exchanges the key while this replica has the lease. Reads the cache again first, because a peer may have published a token. */
+/** Exchanges the key while this replica holds the lease. Reads the cache again first, because a peer may have published a token. */
 const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError> =>
   Effect.gen(function*() {
     const published = yield* Effect.catchAll(
@@ -78,7 +77,7 @@ const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Acquired, Token
     )
   )
 
-/** Exchanges the key without publishing the token, because another replica may have the lease. */
+/** Exchanges the key without publishing the token, because another replica may hold the lease. */
 const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Acquired, TokenError> =>
   Effect.map(Effect.interruptible(exchange), (token) => acquired("ExchangedAlone", token))
 
@@ -97,7 +96,7 @@ const firstWaits = [110, 160, 290, 510]
 
 const laterWait = 850
 
-/** Up to this much is added to or subtracted from each wait, so that replicas that start together drift apart. */
+/** Each wait varies by up to this much in both directions, so that replicas that start together drift apart. */
 const jitter = 15
 
 /** Returns the length of the next wait, after this many earlier ones. `random` is between 0 and 1. */
@@ -146,8 +145,8 @@ const runRounds = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError
           return acquired("HandedOver", end.token)
         case "Leased":
           return yield* exchangeForAll(acquisition)
-          round += 1
         case "Wait":
+          round += 1
           outageEndsAt = undefined
           break
         case "CacheFailed":

@@ -23,8 +23,8 @@ const nonceBytes = 12
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 /**
- * Seals entries with AES-256-GCM, by WebCrypto. The name is an HMAC of `identity`. The encryption key is derived from the license key by
- * HKDF (RFC 5869), with the name as salt. The name is also the additional data, so an entry can only be decrypted under its own name.
+ * Seals entries with AES-256-GCM, using WebCrypto. The name is an HMAC of `identity`. The encryption key is derived from the license key
+ * with HKDF (RFC 5869), and the name is the salt. The name is also the additional data, so an entry can only be decrypted under its own name.
  */
 export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyArray<string>): Effect.Effect<Seal> =>
   Effect.promise(async () => {
