@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import type { Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { command, type Connection, unexpectedReply } from "./connection.js"
 
-/** Sealed tokens have a few hundred to a few thousand characters. A longer entry is cut when it is read, and can't be decrypted. */
+/** Sealed tokens are a few hundred to a few thousand characters long. A longer entry is cut when it is read, and can't be decrypted. */
 const longestEntry = 16 * 1024
 
 /** A script like the others, so that a server which rejects scripts never gives a lease that can't be released. */
@@ -35,8 +35,8 @@ const parseEntry = (reply: unknown): Effect.Effect<Option.Option<string>, Shared
   typeof reply === "string" ? Effect.succeed(Option.liftPredicate(reply, (text) => text !== "")) : unexpectedReply
 
 /**
- * The two keys of a name are in the same slot of a Redis Cluster, because it hashes only the part between the braces. Commands are in lower
- * case, because ioredis before 5.9 adds `keyPrefix` only to the keys of such commands. Redis accepts only whole milliseconds.
+ * The two keys of a name are in the same slot of a Redis Cluster, which hashes only the part between the braces. Commands are in lower case,
+ * because ioredis before 5.9 adds `keyPrefix` only to the keys of such commands. Redis accepts only whole milliseconds.
  */
 export const make = (connection: Connection, prefix: string): Service => {
   const tokenKey = (name: string) => `${prefix}{${name}}:token`

@@ -16,9 +16,9 @@ export interface Connection {
 }
 
 /**
- * Connects just before a command if ioredis is not connected yet, or has given up, as it does if no Sentinel responds. By itself, ioredis
+ * Connects just before a command if ioredis is not connected yet, or has given up, as it does if no Sentinel responds. On its own, ioredis
  * would connect in the first command, and the connection would keep the context of its call until the client is closed. If connecting fails,
- * the command fails, too.
+ * so does the command.
  */
 const connectingOutsideOfCalls = (redis: Redis, isClosed: () => boolean): Client => ({
   call: (command, ...args) => {
@@ -50,17 +50,17 @@ export const open = (create: () => Redis): Effect.Effect<Connection, never, Scop
   })
 
 /**
- * Before version 7, Redis wraps the error of a command in a script: "ERR Error running script (call to f_…): …: -READONLY You can't …". ioredis
- * wraps that of a Sentinel: "All sentinels are unreachable …. Last error: NOAUTH …".
+ * Before version 7, Redis wraps the error of a command in a script: "ERR Error running script (call to f_…): …: -READONLY You can't …".
+ * ioredis wraps the error of a Sentinel: "All sentinels are unreachable …. Last error: NOAUTH …".
  */
 const errorReply = /^(?:ERR Error running script .*: -|All sentinels are unreachable.* Last error: (?!ERR ))?([A-Z]+) /
 
-/** The messages of ioredis 5 and 6 about a reply that isn't of Redis, such as that of a port that requires TLS. */
+/** The messages of ioredis 5 and 6 about a reply that isn't from Redis, for example from a port that requires TLS. */
 const foreignReply = /^(?:Protocol error, got|Unknown RESP type) /
 
 const unexpected = "UnexpectedReply"
 
-/** ioredis drops the codes of the connections to the Sentinels. It has the same message if no Sentinel knows the name of the primary. */
+/** ioredis drops the codes of the connections to the Sentinels. The message is the same if no Sentinel knows the name of the primary. */
 const withoutSentinel = (message: string) =>
   message.startsWith("All sentinels are unreachable") ? "SentinelsUnreachable" : undefined
 
