@@ -34,7 +34,7 @@ type LicenseKey = string | Redacted.Redacted
 type ServiceLayer<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigError>
 
 /**
- * The options of a client: those of NutritionAdvisor, and others for the HttpClient, retries, throttling, caching, a shared token
+ * The options of a client: all options of NutritionAdvisor, and others for the HttpClient, retries, throttling, caching, a shared token
  * and logging. An option that is missing or undefined is read from its variable, if it has one: NUTRITION_ADVISOR_BASE_URL,
  * NUTRITION_ADVISOR_LICENSE_KEY and so on, as in `NutritionAdvisor.layerConfig`. `lease` and `cacheTimeout` require `sharedTokenCache`.
  *
@@ -98,7 +98,7 @@ export interface CallLimits {
 }
 
 /**
- * The options of one search: those of a search with Effect, plus `signal` and `timeout`.
+ * The options of one search: the same as with Effect, plus `signal` and `timeout`.
  *
  * @since 1.0.0
  * @category models
@@ -106,7 +106,7 @@ export interface CallLimits {
 export interface CallOptions extends NutritionAdvisor.SearchOptions, CallLimits {}
 
 /**
- * The options of one request: those of fetch, plus `timeout`. Only `method`, `headers`, `body` and the limits are used.
+ * The options of one request: the options of fetch, plus `timeout`. Only `method`, `headers`, `body` and the limits are used.
  *
  * @since 1.0.0
  * @category models

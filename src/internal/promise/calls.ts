@@ -41,8 +41,8 @@ const checkSignal = (signal: PendingCalls.Signal, operation: DataOperation) => {
 }
 
 /**
- * Keeps the result of a call out of its fiber. Effect holds all fibers in a Set, so V8 collects them late, together with what they refer
- * to. The result would be the largest part of that.
+ * Keeps the result of a call out of its fiber. Effect holds all fibers in a Set, so V8 frees them late, together with everything that they
+ * refer to. The result would be the largest part of that.
  */
 const detachResult = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
   const kept: { result?: A } = {}
@@ -68,8 +68,8 @@ const forkLimited = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
 export type BuildServices = Effect.Effect<Context.Context<NutritionAdvisor>, unknown, Scope.Scope>
 
 /**
- * Forks calls that wait for the services, and then continue in their order. The first call starts to build them, in a fiber of the scope, because
- * it may end while others still wait. This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
+ * Forks calls that wait for the services, and then continue in their order. The first call starts to build them in a fiber of the scope, so
+ * that the others get them even if that call ends early. A ManagedRuntime would keep 9 kB alive in each client.
  */
 const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (fork: Fork) => void): Fork => {
   // A fiber would resume its observers in the reverse order.
@@ -102,7 +102,7 @@ const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (f
 /** The calls of one client, over services that the first of them builds. */
 export const make = (buildServices: BuildServices) => {
   const scope = Effect.runSync(Scope.make())
-  // This replaces itself, because it keeps alive what the services are built from: 6 kB in each client.
+  // Replaced once the services are built. The first function would keep alive what they were built from: 6 kB in each client.
   let fork = forkAfter(buildServices, scope, (forkOverServices) => {
     fork = forkOverServices
   })

@@ -33,7 +33,7 @@ const wrapperIfOn = <O extends object>(
 ): Checked<Wrapper | undefined> => {
   if (!given) return Either.right(undefined)
   const options = given === true ? defaults : given
-  // Other clients accept a number of retries here.
+  // Users of other clients may pass a number of retries.
   return check(option, [typeof options === "object", "must be true, false or an object with options"]).pipe(
     Either.andThen(() => parse(declarations, options, `${option}.`)),
     Either.map(() => layer(options))
@@ -51,7 +51,7 @@ const wrappersOf = ({ cache, retry, throttle }: ClientOptions) =>
     wrapperIfOn("cache", SearchCache, cache, { timeToLive: "1 minute" })
   ])
 
-/** Fails if a layer fails before its first asynchronous step. The layer is closed again. */
+/** Builds a layer up to its first asynchronous step, so that `createClient` can throw the error of an invalid option, and closes it again. */
 const checkLayer = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const scheduler = new Scheduler.SyncScheduler()
@@ -87,8 +87,8 @@ const clientOf = (given: AdvisorOptions, sharedTokenCache: ClientOptions["shared
     )
 
 /**
- * Sends through the fetch of the process. All clients share it, because it has no state, and building it for each would add 15% to the CPU
- * time of building a client.
+ * Sends through the fetch of the process. It has no state, so all clients share it. Building one for each client would add 15% to the CPU
+ * time of creating a client.
  */
 const fetchClient = Effect.runSync(Effect.scoped(Layer.build(FetchHttpClient.layer)))
 

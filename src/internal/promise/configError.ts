@@ -11,8 +11,7 @@ const listOf = (names: ReadonlyArray<string>) => new Intl.ListFormat("en").forma
 
 /**
  * Converts a ConfigError to a ConfigurationError, because programs without Effect don't know ConfigError. The error names all missing
- * variables. If a Config has alternatives, only the first one counts. The message of a custom Config is dropped, because it may repeat the
- * value.
+ * variables. If a Config has alternatives, only the first one counts. The message of a custom Config is dropped: it may repeat the value.
  */
 export const asConfigurationError = (error: unknown): unknown => {
   if (!ConfigError.isConfigError(error)) return error

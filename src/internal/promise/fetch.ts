@@ -21,10 +21,10 @@ const headerPairs = (headers: NonNullable<RequestInit["headers"]>) =>
   (Symbol.iterator in headers ? Array.from(headers) : Object.entries(headers))
     .flatMap(([name = "", value]): Array<[string, string]> => isDropped([name, value]) ? [] : [[name, String(value)]])
 
-/** The options of fetch that are used. A web Request has them, too, as getters of its prototype, so they are read by their names. */
+/** The options of fetch that are used. They are read by their names, because a web Request has them as getters of its prototype. */
 type Init = Pick<RequestInit, "body" | "headers" | "method">
 
-/** Checks the path, and normalizes method and headers with a web Request. A program without types may pass any path. */
+/** Checks the path, and normalizes method and headers with a web Request. A caller in JavaScript may pass any path. */
 const headOf = (path: unknown, { headers = {}, method = "GET" }: Init): Either.Either<Request, BadRequest> => {
   if (typeof path !== "string" && !URL.canParse(String(path))) {
     return Either.left(notSent("its path is not a string; pass a web Request as fetch(request.url, request)"))
@@ -52,7 +52,7 @@ const recordingErrors = (chunks: Chunks, thrown: Array<unknown>) =>
     cancel: chunks.cancel
   }, { highWaterMark: 0 })
 
-/** Whether a body is an old stream of Node, such as a form of the package form-data. fetch would send "[object FormData]". */
+/** Whether a body is an old-style Node stream, such as a form of the package form-data. fetch would send "[object FormData]". */
 const isStreamWithoutIterator = (content: unknown) => hasMethod(content, "pipe") && !isAsyncIterable(content)
 
 /** Converts a body as fetch does. The client reads streams itself, within its timeout. */

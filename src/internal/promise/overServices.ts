@@ -26,8 +26,8 @@ export const forkOver = (services: Services) => {
 }
 
 /**
- * Runs a call in a fiber that has waited for the services. `Effect.provide` would compare all FiberRefs before and after the call, and
- * allocate 5% of what a new client does.
+ * Runs a call in a fiber that has waited for the services. `Effect.provide` of the runtime would also compare all FiberRefs before and after
+ * the call, and add 5% to the memory that a new client allocates.
  */
 export const continueOver = <A>(
   services: Services,

@@ -38,7 +38,7 @@ const configsOf = <O extends Options>(given: AdvisorOptions, declarations: Decla
   return Record.map(set, (value) => Config.succeed(value)) as Partial<Config.Config.Wrap<O>>
 }
 
-/** Rejects names that are not options of NutritionAdvisor, and those of a shared token if the client doesn't share it. */
+/** Rejects names that are not options of NutritionAdvisor, and the options of a shared token if the client doesn't share one. */
 export const checkNames = (given: object, isShared: boolean): Checked<void> => {
   const isSet = (name: string) => Predicate.hasProperty(given, name) && given[name] !== undefined
   const unused = isShared ? [] : Object.keys(Sharing.cacheDeclarations).filter(isSet)
