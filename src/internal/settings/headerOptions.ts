@@ -1,4 +1,4 @@
-/** Parses the options that name a header, and those that are the value of one. */
+/** Parses the options that contain the name or the value of a header. */
 import { isAsciiHeaderValue, isHeaderName } from "../http/header.js"
 import { carriesSecrets } from "../http/secretHeaders.js"
 import { type Checked, checkValue } from "../options/check.js"
@@ -21,7 +21,7 @@ export const parseObserveHeaders = (
   field: string,
   { serviceIdHeader }: { readonly serviceIdHeader?: string | undefined }
 ): Checked<ReadonlyArray<string>> => {
-  // A program without types may pass one name.
+  // A caller in JavaScript may pass a single name.
   const names = [given].flat().map((name) => name.toLowerCase())
   const idHeader = (serviceIdHeader ?? defaultServiceIdHeader).toLowerCase()
   return checkValue(

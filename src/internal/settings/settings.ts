@@ -18,8 +18,8 @@ export interface TokenRoute {
 }
 
 /**
- * The token routes that have a name, with `{key}` in place of the license key. This isn't exported: otherwise, TypeScript would import it
- * from this file in the declarations of programs that use the type of the option.
+ * The token routes that have a name, with `{key}` in place of the license key. If this were exported, the declarations of programs that use
+ * the type of the option would import this internal file.
  */
 const tokenRoutes = {
   "advisor-licence": { path: "/v2/token-cache/nutrition-advisor/oauth/licence/{key}" },
@@ -122,7 +122,7 @@ const parseTokenRoute = (
 }
 
 const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): Checked<ReadonlySet<number>> => {
-  // A program without types may pass one number.
+  // A caller in JavaScript may pass a single number.
   const all = [statuses].flat()
   const areClientErrors = all.every((status) => Number.isInteger(status) && status >= 400 && status < 500)
   return checkValue(new Set(all), field, [areClientErrors, "must be whole numbers from 400 to 499"])

@@ -25,7 +25,7 @@ export const cacheDeclarations = {
 /** The options of `NutritionAdvisor.layerShared`. */
 export const sharedClientDeclarations = { ...clientDeclarations, ...cacheDeclarations }
 
-/** The parsed options, as those of `settings`. */
+/** The parsed options, in the same form as in `settings`. */
 export type SharingSettings = Parsed<typeof exchangeDeclarations & typeof cacheDeclarations>
 export type SharedClientSettings = Parsed<typeof sharedClientDeclarations>
 
