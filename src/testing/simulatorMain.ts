@@ -48,7 +48,7 @@ const urlOf = (host: string, port: number) => `http://${host.includes(":") ? `[$
 /** Read at once, because the parent may end while the simulator starts. */
 const parent = process.ppid
 
-/** Only for npx: if it is killed, nothing else ends this process. Under a shell, a program may outlive its parent. */
+/** Only for npx, which doesn't end this process when it is killed. A program that was started in a shell may outlive the shell. */
 const untilParentEnds = Effect.repeat(Effect.sync(() => process.ppid), {
   schedule: Schedule.spaced("250 millis"),
   until: (current) => current !== parent

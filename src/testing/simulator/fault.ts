@@ -3,8 +3,8 @@ import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Reply, SimulatedResponse } from "../Simulator.js"
 
 /**
- * Returns a response instead of the service. It can call `respond` to get the response of the service. With `revokedToo`, that response
- * repeats the last issued token, even a revoked one, instead of a new one.
+ * Returns a response instead of the service. It can call `respond` to get the response of the service. With `revokedToo`, the service returns
+ * the last token again, even if it was revoked, instead of a new one.
  */
 export type FaultResponse = (respond: (revokedToo?: boolean) => SimulatedResponse) => SimulatedResponse
 

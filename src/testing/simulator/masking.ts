@@ -5,13 +5,13 @@ import type { Options } from "../Simulator.js"
 import type { Unmasked } from "./routes.js"
 import { type KnownSecrets, percentDecoded, withoutSecrets, withoutSecretsInBytes } from "./secrets.js"
 
-/** The ends of paths that may be those of an exchange, below any prefix and in any version: a client may have a wrong base URL. */
+/** How the paths of an exchange may end, below any prefix and in any version: a client may have a wrong base URL. */
 const exchangeEnds = namedTokenRoutes().map(({ path }) => {
   const masked = path.replace(/^\/v\d+/, "")
   return { masked, pattern: new RegExp(`${masked.replace("{key}", ".+")}(/.*)?$`) }
 })
 
-/** Whether a request has a token, so that it isn't an exchange. */
+/** Whether a request carries a token, and so can't be an exchange. */
 const isData = ({ headers, operation }: Unmasked) => operation !== "token" && Headers.has(headers, "authorization")
 
 /** Whether a request may be an exchange at an unknown path, whose last segment may be the key: it has neither a token nor a body. */
@@ -19,8 +19,10 @@ const mayEndWithKey = (request: Unmasked) =>
   request.method === "POST" && request.body.length === 0 && request.operation === "request" && !isData(request)
 
 /**
- * Hides what may be a key because of its place in the path. The path of an entry of `routes` stays, because the entry must be found, and so
- * does that of a data request other than a POST, because an exchange is a POST.
+ * Hides what may be a key because of its place in the path. These paths stay as they are:
+ *
+ * - the path of an entry of `routes`, so that the entry is found
+ * - the path of a data request, unless it is a POST, as each exchange is
  */
 const pathWithoutKeys = (request: Unmasked, { routes = {} }: Options): string => {
   const { method, path } = request
@@ -34,8 +36,8 @@ const pathWithoutKeys = (request: Unmasked, { routes = {} }: Options): string =>
 }
 
 /**
- * Replaces license keys with `{key}`: those that the simulator knows, and in the path also what may be one. A data request keeps its query
- * and its body, because its route has to get what was sent.
+ * Replaces known license keys with `{key}`, and also any part of the path that may be a key. A data request keeps its query and its body,
+ * because its route has to get what was sent.
  */
 export const withoutKeys = (request: Unmasked, known: KnownSecrets, options: Options): Unmasked => {
   const path = pathWithoutKeys(request, options)

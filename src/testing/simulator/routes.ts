@@ -55,8 +55,8 @@ export const destinationOf = ({ controls = false, pathPrefix = "" }: Options, pa
 export type Unmasked = Pick<SeenRequest, "operation" | "method" | "path" | "query" | "headers" | "body">
 
 /**
- * Returns the license key of an exchange, or undefined if it is missing or malformed. What this reads, `withoutKeys` of `masking` must hide,
- * even if the key is unknown or is sent to another path.
+ * Returns the license key of an exchange, or undefined if it is missing or malformed. `withoutKeys` of `masking` must hide everything that
+ * this reads, even if the key is unknown or is sent to another path.
  */
 export const keyOf = ({ body, path }: Unmasked): string | undefined => {
   if (body.length > 0) return undefined

@@ -27,7 +27,7 @@ export const recorder = (events: Events) => ({
   },
   /** Gets the numbers of the tokens. */
   revoked: (revoked: ReadonlyArray<number>, at: number) => events.add({ at, revoked }),
-  /** Records a request once it has got its response or its client has left. `tokens` are those of the service. */
+  /** Records a request once it has got its response or its client has left. `tokens` are the tokens of the service. */
   call: <A extends SimulatedResponse>(
     response: Effect.Effect<A>,
     request: SeenRequest,
