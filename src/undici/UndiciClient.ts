@@ -81,7 +81,7 @@ const isMissing = (cause: unknown) => Predicate.hasProperty(cause, "code") && /M
 const loadUndici = Effect.tryPromise({
   try: async () => {
     const module = await import("@effect/platform-node/Undici")
-    // In a bundle of Rollup, only `default` has the exports of undici.
+    // In a Rollup bundle, only `default` contains the exports of undici.
     return Object.hasOwn(module, "Agent") ? module : module.default
   },
   catch: (cause) =>

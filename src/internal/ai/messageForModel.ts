@@ -23,7 +23,7 @@ const optionNames = namesWithVariable(sharedClientDeclarations).filter((name) =>
 
 const optionName = new RegExp(`\\b(${optionNames.join("|")})\\b`, "g")
 
-/** Replaces the names of options with the environment variables, because the person who set up the tool knows those. */
+/** Replaces the names of options with the environment variables, because the person who set up the tool knows the variables. */
 const optionsAsVariables = (text: string): string => text.replace(optionName, variableOf)
 
 /** Leaves out what the message says about redacted fields, because a model can't read them. */

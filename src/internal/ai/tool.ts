@@ -30,7 +30,7 @@ export interface Input {
 const isInput = (value: unknown): value is Input =>
   Predicate.hasProperty(value, "term") && Predicate.isString(value.term) && value.term.trim() !== ""
 
-/** Returns the input of a call if it is valid. OpenAI's API has it as a JSON string, and some models write an object as a string. */
+/** Returns the input of a call if it is valid. OpenAI's API passes a JSON string, and some models write an object as a string. */
 export const parseInput = (value: unknown): Option.Option<Input> =>
   Option.filter(
     Predicate.isString(value) ? Option.liftThrowable(JSON.parse)(value) : Option.some(value),

@@ -2,7 +2,7 @@ import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
 /**
  * Copies an error. Callers that wait for the same exchange each get their own copy, because tools such as Sentry add properties to errors.
- * The copy isn't made with the constructor, because that of a subclass may have other parameters.
+ * The constructor isn't called: a subclass may expect other arguments.
  */
 export const copyOfError = (error: NutritionAdvisorError): NutritionAdvisorError =>
   Object.setPrototypeOf(

@@ -64,7 +64,7 @@ export const adviceOf = (code: string | undefined): string | undefined =>
 /** Whether a retry is pointless, for example because the certificate was rejected. */
 export const isPermanent = (code: string | undefined): boolean => adviceIn(permanent, code) !== undefined
 
-/** The codes of Node and Bun for a body that isn't compressed as its content-encoding says. Some have letters in lower case. */
+/** The codes of Node and Bun for a body that isn't compressed as its content-encoding says. Some contain lower-case letters. */
 export const decompressionCode = /^(Z_DATA_ERROR|ERR__ERROR_\w+|ZSTD_error_\w+|(Zlib|\w+Decompression)Error)$/
 
 /**

@@ -16,7 +16,7 @@ const ContextResource = asyncHooks && class extends asyncHooks.AsyncResource {
   }
 }
 
-/** Returns a function that runs others in the current `AsyncLocalStorage` context. `AsyncLocalStorage.snapshot` takes 15 to 20 µs on Node 20. */
+/** Returns a function that runs others in the current `AsyncLocalStorage` context. `AsyncLocalStorage.snapshot` is much slower on Node 20. */
 export const inCurrentContext = (): <A>(run: () => A) => A => {
   const resource = ContextResource && new ContextResource("NutritionAdvisor")
   return (run) => resource ? resource.runInAsyncScope(run) : run()

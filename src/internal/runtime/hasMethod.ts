@@ -2,7 +2,7 @@ import * as Predicate from "effect/Predicate"
 
 type Method = (...args: ReadonlyArray<unknown>) => unknown
 
-/** Whether a value has a method, which identifies it even if it is of another realm or package, or in a Proxy, where `instanceof` fails. */
+/** Whether a value has a method. Unlike `instanceof`, this recognizes values from another realm or package, and values in a Proxy. */
 export const hasMethod = <Name extends string | symbol>(
   value: unknown,
   name: Name

@@ -27,7 +27,7 @@ const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> 
   try {
     const { body, method, origin, path } = request
     const headers = headersOf(request)
-    // The spread comes last: if it came first, V8 would take 5 µs longer to create this object.
+    // The spread comes last, because V8 creates the object much faster than if it came first.
     dispatcher.dispatch({ origin, path, method, headers, body: contentOf(body), ...withoutRedirects }, handler)
   } catch (cause) {
     handler.onResponseError(undefined, cause)
@@ -66,7 +66,7 @@ export const make = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
       const client = yield* loadPlatformClient(request)
       // undici doesn't recognize the global FormData, and doesn't encode URLSearchParams.
       const body = yield* toSendable(request.body, Effect.mapError(requestError(request)))
-      // The headers of the request override those of its body. They are a copy, because interceptors may change them.
+      // The request's headers override the headers of its body. They are a copy, because interceptors may change them.
       const copied = HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, body), request.headers)
       return yield* client.execute(copied)
     })
