@@ -1,8 +1,9 @@
 /**
- * All errors of the client. Match them by `_tag`; the `message` says what happened and what to do. The fields are numbers, literals,
- * error codes, the `headers` that `observeHeaders` lists, and short strings of the client, or of your program in the `detail` of
- * LicenseKeyUnavailable. What the service or a schema wrote is in `body` and `issue`, which are redacted. No error contains a request, a
- * response, a URL or the error of another library.
+ * All errors of the client. Match them by `_tag`. The `message` says what happened and what to do.
+ *
+ * No error contains a request, a response, a URL or the error of another library. What the service or a schema wrote is redacted, in `body`
+ * and `issue`, except for the `headers` that `observeHeaders` lists. The other fields are numbers, literals, error codes, and short strings
+ * of the client, or of your program in the `detail` of LicenseKeyUnavailable.
  *
  * @since 1.0.0
  * @module
@@ -84,7 +85,7 @@ export class ServerError extends tagged<ServerError>()("ServerError", {
 /**
  * The schema of the `reason` of a {@link Forbidden}:
  *
- * - `RejectedAgain`: the new token was rejected, too.
+ * - `RejectedAgain`: the new token was also rejected.
  * - `TokenUnchanged`: the exchange returned the rejected token again.
  * - `CoolingDown`: the token was renewed too often, and can't be renewed again until the cool-down ends.
  * - `KeyRejected`: the token route rejected the license key.
@@ -275,7 +276,7 @@ for (const { prototype } of [...errors, ConfigurationError]) {
 }
 
 /**
- * Checks whether a value is one of the errors that a call can fail with. Errors of another copy of this package count, too.
+ * Checks whether a value is one of the errors that a call can fail with. This includes errors of another copy of this package.
  *
  * @since 1.0.0
  * @category guards

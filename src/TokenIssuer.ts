@@ -66,8 +66,8 @@ export interface Options extends Settings.ExchangeOptions {}
 
 /**
  * Creates an issuer that uses the HttpClient in the context. It retries an exchange if there is no response or a 5xx, up to
- * `refresh.attempts` attempts within `tokenTimeout`. It waits for the time in a Retry-After header (RFC 9110, section 10.2.3), and
- * doesn't retry if that time is beyond `tokenTimeout`. Fails with ConfigurationError if an option is invalid.
+ * `refresh.attempts` attempts within `tokenTimeout`. Before a retry, it waits as long as a Retry-After header asks (RFC 9110, section
+ * 10.2.3). It doesn't retry if `tokenTimeout` would end first. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category constructors
