@@ -2,19 +2,19 @@ import * as Either from "effect/Either"
 import { check, type Checked } from "./check.js"
 import type { ReaderOf } from "./variables.js"
 
-/** All that the library knows of one option. Only its type and its JSDoc are elsewhere: in the interface of the options. */
+/** All that the library knows about one option, except its type and its JSDoc, which are in the interface of the options. */
 interface Declaration<Value, Options, Parsed = unknown> {
   /** Whether the options are rejected without this one. */
   readonly isRequired?: true
   /** The value if the option is missing. Without a default, it stays undefined. */
   readonly default?: Value
-  /** Checks and converts a value. `options` are those that the value is a part of. */
+  /** Checks and converts a value. `options` are all options that were passed with it. */
   readonly parse: (value: Value, field: string, options: Options) => Checked<Parsed>
   /** How its environment variable is read. Without this, it has none. */
   readonly variable?: ReaderOf<Value>
 }
 
-/** What the type of the options says of a field: it must be given, or it may be missing. */
+/** What the type of the options says about a field. `baseUrl: string | URL` must be given, so its declaration needs `isRequired: true`. */
 type Presence<Options, Name extends keyof Options> = Options extends Required<Pick<Options, Name>>
   ? { readonly isRequired: true }
   : { readonly isRequired?: never }
@@ -26,6 +26,7 @@ export type Declarations<Options> = {
     & Presence<Options, Name>
 }
 
+/** The type of a parsed option: for durations, `number` if the option is required or has a default, otherwise `number | undefined`. */
 type ParsedBy<D> = D extends { readonly parse: (...args: infer _) => Checked<infer Parsed> }
   ? D extends { readonly isRequired: true } | { readonly default: unknown } ? Parsed : Parsed | undefined
   : never
