@@ -206,7 +206,7 @@ export const layerConfig = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
   HttpClient.HttpClient
-> => Environment.layerFrom(options, Settings.clientDeclarations, layer)
+> => Environment.layerFromConfig(options, Settings.clientDeclarations, layer)
 
 /**
  * Like `layerShared`, with options from environment variables or your ConfigProvider: the variables of `layerConfig`,
@@ -223,7 +223,7 @@ export const layerSharedConfig = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
-> => Environment.layerFrom(options, Sharing.sharedClientDeclarations, layerShared)
+> => Environment.layerFromConfig(options, Sharing.sharedClientDeclarations, layerShared)
 
 /**
  * Searches for food by meaning (SERVICE.md section 4), and returns the parsed JSON of the response. Can fail with any

@@ -182,4 +182,4 @@ export const layer = (options: Options): Layer.Layer<SharedTokenCache, Configura
 export const layerConfig = (
   options: Partial<Config.Config.Wrap<Options>> = {}
 ): Layer.Layer<SharedTokenCache, ConfigError.ConfigError | ConfigurationError> =>
-  Environment.layerFrom(options, declarations, layer, (field) => Environment.variableOf(`redis_${field}`))
+  Environment.layerFromConfig(options, declarations, layer, (field) => Environment.variableOf(`redis_${field}`))

@@ -156,4 +156,4 @@ export const layer = (options?: Options): Layer.Layer<HttpClient.HttpClient, Con
 export const layerConfig = (
   options: Partial<Config.Config.Wrap<Options>> = {}
 ): Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError | ConfigurationError> =>
-  Environment.layerFrom(options, declarations, layer)
+  Environment.layerFromConfig(options, declarations, layer)

@@ -54,9 +54,9 @@ const read = <O extends Options, S>(
   declarations: Declarations<O>,
   parse: (options: O) => Checked<S>
 ) =>
-  Environment.makeFrom(
+  Environment.makeFromConfig(
     configsOf(given, declarations),
-    Environment.withSetVariables(declarations),
+    Environment.declarationsToRead(declarations),
     (options: O) => Effect.suspend(() => parse(options))
   )
 
