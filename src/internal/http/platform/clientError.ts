@@ -10,7 +10,10 @@ const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
 
 type ErrorFields = Readonly<Record<string, unknown>>
 
-/** Returns what `find` finds first in the chain of causes, including the errors of an AggregateError. */
+/**
+ * Returns what `find` finds first in the chain of causes, including the errors of an AggregateError. It stops after five levels, because an
+ * error may be its own cause.
+ */
 const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undefined, depth = 5): A | undefined => {
   if (!Predicate.isRecord(error) || depth === 0) return undefined
   const inner = [error.errors, error.cause].flat()
