@@ -8,7 +8,7 @@ const holdsObjects = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(holdsObjects) : Predicate.isRecord(value)
 
 /**
- * Keeps only these fields in objects that are in arrays. Such an object is a food if it has some of the fields. Any other one is searched
+ * Keeps only these fields in objects that are in arrays. Such an object is a food if it has some of the fields. Any other object is searched
  * for foods, because it may be a group or a wrapper such as `{ score, food: { ... } }`. Everything outside of arrays is kept.
  */
 const pickFields = (json: unknown, fields: ReadonlySet<string>, isInArray = false): unknown => {

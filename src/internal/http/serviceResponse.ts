@@ -11,7 +11,7 @@ import {
 } from "../../NutritionAdvisorError.js"
 import type { BufferedResponse } from "./dispatch.js"
 
-/** A response of the service. If its status is 2xx, its body is whole. */
+/** A response from the service. If its status is 2xx, its body is whole. */
 export interface ServiceResponse extends BufferedResponse {
   readonly operation: Operation
   /** The response headers that errors and spans may show. */

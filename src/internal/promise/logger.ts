@@ -35,8 +35,8 @@ const writeTo = (logger: ClientLogger, level: keyof ClientLogger, message: strin
 }
 
 /**
- * A logger may throw, as pino does after its stream has ended. That must not fail the call which logs. An async one may reject, which would
- * end the process.
+ * A logger may throw, as pino does after its stream has ended. That must not fail the call that logs. An async logger may reject, which
+ * would end the process.
  */
 const write = async (...line: Parameters<typeof writeTo>) => {
   try {

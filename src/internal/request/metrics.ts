@@ -14,7 +14,7 @@ import type { DataOperation } from "./build.js"
 
 const rejectionOutcomes = [...requestReasons, "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"] as const
 
-/** How a request ends that got a rejected status. */
+/** How a request with a rejected status ended. */
 export type RejectionOutcome = (typeof rejectionOutcomes)[number]
 
 export const rejections = counterByLabel(

@@ -37,7 +37,7 @@ const asReceivedHere = (token: Token, now: number): Token => {
   })
 }
 
-/** Returns the token of a peer, if there is one that can be used. */
+/** Returns a peer's token, if there is a usable one. */
 const readPeerToken = (
   { entry, mayReplace, policy }: Acquisition
 ): Effect.Effect<Option.Option<Token>, SharedTokenCacheError> =>

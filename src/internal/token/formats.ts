@@ -39,7 +39,7 @@ type TextField = {
 
 const OptionalText = Schema.optionalWith(Schema.String, { as: "Option", nullable: true })
 
-/** The fields with text that the service chooses, which have the same names in the token and in both of its formats. */
+/** The fields that contain text from the service. They have the same names in the token and in both of its formats. */
 export const optionalTextFields = {
   scope: OptionalText
 } satisfies Readonly<Record<TextField, typeof OptionalText>>
@@ -102,7 +102,7 @@ export const fromResponse = (json: unknown, { key, receivedAt, serviceId, status
     const secrets = [key, response.access_token, id, ...Option.toArray(yield* Effect.option(responseId))]
 
     /**
-     * Text of the service may be printed, so it must not repeat a secret. Any value that isn't text is dropped: some services send a list
+     * Text from the service may be printed, so it must not repeat a secret. Any value that isn't text is dropped: some services send a list
      * of scopes, and no call depends on it.
      */
     const isPrintableText = (value: unknown): value is string =>

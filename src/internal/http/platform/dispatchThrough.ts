@@ -122,7 +122,7 @@ const readResponse = (
     ...buffered
   }))
 
-/** Turns off the log line that Effect writes if a fiber fails, also in the fibers of wrappers: the error of a client contains the request. */
+/** Turns off the log line that Effect writes if a fiber fails, including the fibers of wrappers: a client's error contains the request. */
 const disableErrorLog = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())
 
 /**

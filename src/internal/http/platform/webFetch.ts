@@ -16,8 +16,8 @@ const unreadable = (cause?: unknown): Error => fetchError("ERR_FETCH_RESPONSE", 
 const missing: Fetch = () => Promise.reject(fetchError("ERR_NO_FETCH"))
 
 /**
- * Returns the fetch of the process. Next.js replaces fetch with one that caches on disk. It would store the license key and the token,
- * and return revoked tokens.
+ * Returns the fetch of the process, before Next.js replaced it: the fetch of Next.js caches responses on disk. It would store the license key
+ * and the token, and return revoked tokens.
  */
 export const processFetch = (): Fetch => {
   const { fetch }: { readonly fetch?: Fetch & { readonly _nextOriginalFetch?: Fetch } } = globalThis
