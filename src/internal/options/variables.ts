@@ -28,7 +28,7 @@ export const namesIn = (text: string): ReadonlyArray<string> =>
 
 export const readers = {
   requiredText: Config.string,
-  // If the variable is missing, `Config.redacted` would redact what is expected, too.
+  // `Config.redacted` would also redact the message that names what is expected.
   requiredSecret: (variable: string) => Config.map(Config.string(variable), (value) => Redacted.make(value)),
   text: optional("a string", Option.some),
   duration: optional("a duration with its unit, such as \"10 seconds\"", Duration.decodeUnknown),
