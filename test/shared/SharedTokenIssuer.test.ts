@@ -317,6 +317,18 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
 })
 
 test.each(
+  [["for as long as the token is usable", 8_000, 8_000], ["for `lease` at most", hour, 15_000]] as const
+)("sharing: a refresh waits for a cache that fails, %s", function*([, usable, waits], { cache, issuer }) {
+  for (const operation of Cache.operations) cache.always.set(operation, Cache.fails)
+  const now = yield* Clock.currentTimeMillis
+  // The margin of a token is a hundredth of its life.
+  const stale = Issuer.token(1, now, usable / 0.99)
+  const refreshed = Effect.flatMap(replica(), ({ issue }) => issue(replacing(stale, { reason: "refresh" })))
+  yield* settle(Effect.withRandom(refreshed, Random.fixed([1])))
+  expect((yield* issuer.starts).map((startedAt) => startedAt - now)).toEqual([waits])
+})
+
+test.each(
   [["fails", Cache.fails], ["takes longer than cacheTimeout", () => hanging]] as const
 )("sharing: the lease is released even if writing the token %s", function*([, behavior], { cache }) {
   cache.next.set("write", behavior)
