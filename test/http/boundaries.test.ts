@@ -1,7 +1,13 @@
 /** What each client sends, and to which address, over real ports. */
-import { FetchHttpClient, HttpClient, HttpClientRequest } from "@effect/platform"
+import {
+  FetchHttpClient,
+  HttpClient,
+  type HttpClientError,
+  HttpClientRequest,
+  type HttpClientResponse
+} from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
-import { Effect, identity, Layer, Redacted } from "effect"
+import { Effect, identity, Layer, Redacted, Stream, Struct } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import * as Url from "../../src/internal/http/url.js"
 import { testLive } from "../support/doubles/arranged.js"
@@ -22,7 +28,13 @@ const namesOf = (requests: ReadonlyArray<Received>) => requests.map(({ headers }
 const traceHeaders = (requests: ReadonlyArray<Received>) =>
   namesOf(requests).flat().filter((name) => /^(traceparent|tracestate|baggage|b3|x-b3-.+)$/.test(name))
 
-const reading = { text: HttpClient.tap(({ text }) => text), arrayBuffer: HttpClient.tap((read) => read.arrayBuffer) }
+type Read = (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, HttpClientError.HttpClientError>
+
+const reads: Readonly<Record<"text" | "arrayBuffer" | "stream", Read>> = {
+  text: ({ text }) => text,
+  arrayBuffer: ({ arrayBuffer }) => arrayBuffer,
+  stream: ({ stream }) => Stream.runDrain(stream)
+}
 
 const traced = (client: HttpClient.HttpClient) => HttpClient.withTracerDisabledWhen(client, () => false)
 
@@ -54,14 +66,22 @@ describe.each(clients)("HTTP boundary over $name", ({ layer, name }) => {
     "a wrapper can read each response as %s first, for example to log it",
     function*(part) {
       const service = yield* Replies.serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
-      const { search } = yield* advisorAt(service.origin, wrapping(layer, reading[part]))
+      const { search } = yield* advisorAt(service.origin, wrapping(layer, HttpClient.tap(reads[part])))
       expect(yield* search("apple")).toEqual({ results: [] })
     }
   )
 
+  testLive.each(Struct.keys(reads))("a wrapper can read each rejection as %s", function*(part) {
+    const service = yield* Replies.serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
+    const readRejection = HttpClient.tap((response) => response.status === 403 ? reads[part](response) : Effect.void)
+    const { search } = yield* advisorAt(service.origin, wrapping(layer, readRejection))
+    expect(yield* search("apple")).toEqual({ results: [] })
+  })
+
   testLive("maxResponseBytes applies to a response that a wrapper has read", function*() {
     const { origin: baseUrl } = yield* Replies.serve()
-    const { search } = yield* advisorOver(wrapping(layer, reading.text), { baseUrl, maxResponseBytes: 13 })
+    const client = wrapping(layer, HttpClient.tap(reads.text))
+    const { search } = yield* advisorOver(client, { baseUrl, maxResponseBytes: 13 })
     expect(yield* Effect.flip(search("apple"))).toMatchObject({ reason: "TooLarge" })
   })
 })

@@ -70,6 +70,16 @@ describe("custom fetch that resolves with", () => {
     await expect(client.search("oats")).rejects.toMatchObject({ _tag: "TransportError", reason: "Connection" })
   })
 
+  it("a type that the runtime doesn't implement: a search succeeds", async () => {
+    const response = Object.defineProperty(new Response("{}"), "type", {
+      get: () => {
+        throw new Error("the property is not implemented")
+      }
+    })
+    await using client = resolvingWith(() => response)
+    await expect(client.search("oats")).resolves.toEqual({})
+  })
+
   it("a body with status 205, which doesn't allow one: fetch resolves without the body", async () => {
     await using client = resolvingWith(() => Object.assign(nodeFetched(Readable.from([text])), { status: 205 }))
     await expect(client.fetch("/v2/session")).resolves.toMatchObject({ status: 205, body: null })

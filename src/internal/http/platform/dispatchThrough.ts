@@ -24,7 +24,7 @@ import {
   statusesWithoutBody
 } from "../dispatch.js"
 import { isDecoded } from "./contentCoding.js"
-import { isWebResponse, nativeOf, setCookiesOf, statusTextOf, wasBodyRead } from "./nativeResponse.js"
+import { hasEnded, isWebResponse, nativeOf, setCookiesOf, statusTextOf, wasBodyRead } from "./nativeResponse.js"
 import { chunksOfResponse, FetchCall, processFetch } from "./webFetch.js"
 import { WholeResponse } from "./wholeResponse.js"
 
@@ -75,13 +75,6 @@ const bytesIn = (response: PlatformResponse): Effect.Effect<Uint8Array, unknown>
 const readWhole = (response: PlatformResponse): Effect.Effect<BufferedBody, unknown> =>
   Effect.map(bytesIn(response), (body) => ({ body, isWhole: true }))
 
-/** Reads a body that a wrapper has already read. The platform keeps its text, from which it also derives JSON, or its bytes. */
-const readAgain = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> =>
-  Effect.map(
-    Effect.orElse(Effect.map(response.text, (text) => encoder.encode(text)), () => bytesIn(response)),
-    (body) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })
-  )
-
 /** Whether the headers show that the body fits. It is then read whole: most clients take almost twice as long to stream it. */
 const fits = ({ headers }: PlatformResponse, maxBytes: number) =>
   headers["content-encoding"] === undefined && /^\d+$/.test(headers["content-length"] ?? "") &&
@@ -100,14 +93,34 @@ const headersOf = (response: PlatformResponse, method: string, body: Uint8Array)
   return others
 }
 
+const readUnread = (response: PlatformResponse, native: unknown, maxBytes: number) => {
+  if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
+  return fits(response, maxBytes) ? readWhole(response) : readStream(response.stream, maxBytes)
+}
+
+const textBytes = (response: PlatformResponse) => Effect.map(response.text, (text) => encoder.encode(text))
+
+/**
+ * Returns what the platform has kept of a body that a wrapper has read: its text, from which it also derives JSON, or its bytes. The response
+ * of node:http keeps only its text. Without it, `text` would wait forever for a stream that has ended.
+ */
+const keptBytes = (response: PlatformResponse, native: unknown): Effect.Effect<Uint8Array, unknown> =>
+  hasEnded(native)
+    ? Effect.raceFirst(textBytes(response), Effect.tryPromise(() => Promise.reject()))
+    : Effect.catchAll(textBytes(response), () => bytesIn(response))
+
 const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
   const native = nativeOf(response)
   // A FetchCall has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
   if (native instanceof WholeResponse) return readWhole(response)
-  if (wasBodyRead(native)) return readAgain(response, maxBytes)
-  if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
-  if (fits(response, maxBytes)) return readWhole(response)
-  return readStream(response.stream, maxBytes)
+  if (!wasBodyRead(native)) return readUnread(response, native, maxBytes)
+  return keptBytes(response, native).pipe(
+    Effect.map((body) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })),
+    // Other streams are empty once they have been read.
+    Effect.catchAll(() =>
+      isWebResponse(native) ? readUnread(response, native, maxBytes) : readStream(response.stream, maxBytes)
+    )
+  )
 }
 
 const readResponse = (

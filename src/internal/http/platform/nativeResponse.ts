@@ -27,6 +27,9 @@ export const wasBodyRead = (native: unknown): boolean =>
   (propertyOf(native, "bodyUsed") ?? propertyOf(propertyOf(native, "body"), "bodyUsed") ??
     propertyOf(native, "readableDidRead")) === true
 
+/** Whether a response of node:http has been read to its end. */
+export const hasEnded = (native: unknown): boolean => propertyOf(native, "readableEnded") === true
+
 const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)
 
 /** Returns each `set-cookie`. node-fetch returns them from `raw()`, and Node and undici keep them in an array. */
