@@ -42,11 +42,23 @@ it("docs/telemetry.md: the table lists each alert with its severity, in the orde
 
 interface Panel {
   readonly title: string
+  readonly type: string
   readonly description?: string
-  readonly fieldConfig: { readonly defaults: { readonly noValue?: string } }
+  readonly gridPos: { readonly y: number }
+  readonly fieldConfig: {
+    readonly defaults: { readonly noValue?: string; readonly thresholds?: { readonly steps: ReadonlyArray<unknown> } }
+  }
 }
 
 const panels: ReadonlyArray<Panel> = JSON.parse(read("ops/dashboard.json")).panels
+
+it("ops/dashboard.json: the first row has only stat panels, each with thresholds", () => {
+  const first = panels.filter(({ gridPos }) => gridPos.y === 0)
+  const isVerdict = ({ fieldConfig, type }: Panel) =>
+    type === "stat" && (fieldConfig.defaults.thresholds?.steps.length ?? 0) > 1
+  expect(first.length).toBeGreaterThan(3)
+  expect(first.filter((panel) => !isVerdict(panel)).map(({ title }) => title)).toEqual([])
+})
 
 it("ops/dashboard.json: each panel has a description that says why it can be empty", () => {
   const wrong = panels.filter(({ description, fieldConfig }) => !description || !fieldConfig.defaults.noValue)
