@@ -41,6 +41,8 @@ const arrange = Effect.gen(function*() {
     Program.started(program, [input, output], { ...environment, ...extra })
   return {
     service,
+    environment,
+    command: `node --import tsx ${program} ${input} ${output}`,
     write: (terms: ReadonlyArray<string>) => Effect.promise(() => writeFile(input, `${terms.join("\n")}\n`)),
     append: (text: string) => Effect.promise(() => appendFile(output, text)),
     output: written,
@@ -149,3 +151,18 @@ test.each(rejectedSearches)(
     )
   }
 )
+
+const hasTerminal = process.platform === "linux" && Program.pathOf("script") !== undefined
+if (!hasTerminal) console.log("script is missing: the progress of examples/bulk-search.ts is not tested (bsdutils)")
+
+if (hasTerminal) {
+  test("bulk-search.ts: on a terminal, it shows counts, rate and time left", function*(job) {
+    yield* job.write(["oats", "", "rice"])
+    const { ended } = yield* Program.spawned("script", ["-qec", job.command, "/dev/null"], job.environment)
+    const { code, stdout } = yield* ended
+    expect(stdout.split(/\r\u001b\[K|\r\n/).filter((line) => line !== "").at(-1)).toMatch(
+      /^3 of 3 searched, 1 failed, \d+\.\d per second, 0 s left$/
+    )
+    expect(code).toBe(0)
+  })
+}
