@@ -29,13 +29,16 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
   /** The error code of the cache, such as READONLY or OOM. */
   code: Schema.optional(Schema.String.pipe(Schema.pattern(codePattern)))
 }) {
-  constructor({ code, reason }: {
-    readonly reason: "Unavailable" | "Timeout"
-    readonly code?: string | number | undefined
-  }) {
+  constructor(
+    { code, ...others }: {
+      readonly reason: "Unavailable" | "Timeout"
+      readonly code?: string | number | undefined
+    },
+    options?: Schema.MakeOptions
+  ) {
     // Some stores use codes such as 11000 and "deadline-exceeded". If they were rejected, each outage of the store would be a defect.
     const word = String(code ?? "")
-    super({ reason, code: codePattern.test(word) ? word : undefined })
+    super({ ...others, ...codePattern.test(word) && { code: word } }, options)
   }
 
   override get message(): string {
