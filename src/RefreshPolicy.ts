@@ -21,8 +21,8 @@ import type { ConfigurationError } from "./NutritionAdvisorError.js"
  */
 export interface RefreshPolicy {
   /**
-   * Whether regular checks, whose delays a Schedule computes, refresh the token of an idle process. If not, only calls start a refresh.
-   * `true` by default.
+   * Whether the client also refreshes the token while there are no calls. A Schedule computes the times of its checks. If not, only calls
+   * start a refresh. `true` by default.
    */
   readonly background: boolean
   /** How long a token is stale before it expires. Capped at a tenth of the token's lifetime. 5 minutes by default. */
