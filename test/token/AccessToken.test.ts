@@ -72,6 +72,7 @@ it.each([
 it("AccessToken.make accepts secrets as strings and as Redacted values", () => {
   const [value, serviceId] = [Redacted.make("secret-token"), Redacted.make("secret-customer")]
   const token = AccessToken.make({ value, serviceId, receivedAt, expiresAt: receivedAt + 1 })
-  expect([token.value === value, token.serviceId === serviceId, AccessToken.isSame(token, ofLife(2))])
-    .toEqual([true, true, true])
+  expect(token.value).toBe(value)
+  expect(token.serviceId).toBe(serviceId)
+  expect(AccessToken.isSame(token, ofLife(2))).toBe(true)
 })

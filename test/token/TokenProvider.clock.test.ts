@@ -32,9 +32,9 @@ describe("wall clock that jumps forward, as after sleep mode", () => {
     clock.wallOffset += 8 * hour
     const caller = yield* Effect.fork(get)
     yield* TestClock.adjust(0)
-    const during = yield* Fiber.poll(caller)
+    expect(yield* Fiber.poll(caller)).toEqual(Option.none())
     yield* TestClock.adjust("1 second")
-    expect([during, Issuer.valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
+    expect(Issuer.valueOf(yield* Fiber.join(caller))).toBe(Issuer.secretOf(2))
   })
 
   scheduled("the Schedule also refreshes the next token", function*({ clock, get, issuer }) {
@@ -87,8 +87,9 @@ describe("caller whose clock is not the one of the TokenProvider, such as a Test
     const issuer = yield* Issuer.IssuerDouble
     const { get } = yield* TokenProvider.make({ background: false })
     yield* issuer.respondNext(Effect.fail(Issuer.unavailable))
-    const errors = [yield* Effect.flip(get), yield* Effect.flip(withOffset(8 * hour, get))]
-    expect([errors.map(({ _tag }) => _tag), yield* issuer.calls]).toEqual([["ServerError", "ServerError"], 1])
+    expect(yield* Effect.flip(get)).toEqual(Issuer.unavailable)
+    expect(yield* Effect.flip(withOffset(8 * hour, get))).toEqual(Issuer.unavailable)
+    expect(yield* issuer.calls).toBe(1)
   })
 })
 
@@ -104,15 +105,16 @@ describe("exchange in a process that is suspended", () => {
   test("the exchange is not repeated if its timer is only slightly late", function*() {
     const { callers, issuer } = yield* exchanging(hanging, (clock) => ManualClock.suspend(clock, 1_000))
     yield* TestClock.adjust(9_100)
-    expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
+    expect(yield* Effect.flip(Fiber.join(callers))).toMatchObject(timedOut)
+    expect(yield* issuer.calls).toBe(2)
   })
 
   test("an uninterruptible exchange is repeated only after it has ended", function*() {
     const { callers, issuer } = yield* exchanging(late, (clock) => ManualClock.suspend(clock, 60_000))
     yield* TestClock.adjust(13_900)
-    const before = yield* issuer.calls
+    expect(yield* issuer.calls).toBe(2)
     yield* TestClock.adjust("1 second")
-    expect([before, yield* issuer.calls]).toEqual([2, 3])
+    expect(yield* issuer.calls).toBe(3)
     expect((yield* Fiber.join(callers)).map(Issuer.valueOf)).toEqual(Array(2).fill(Issuer.secretOf(2)))
   })
 })
@@ -124,10 +126,10 @@ test.each([5_000, hour, -60_000])(
       clock.wallOffset += millis
     })
     yield* TestClock.adjust("8999 millis")
-    const before = yield* Fiber.poll(callers)
+    expect(yield* Fiber.poll(callers)).toEqual(Option.none())
     yield* TestClock.adjust("1 millis")
-    expect([before, yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls])
-      .toMatchObject([Option.none(), timedOut, 2])
+    expect(yield* Effect.flip(Fiber.join(callers))).toMatchObject(timedOut)
+    expect(yield* issuer.calls).toBe(2)
   }
 )
 
@@ -138,7 +140,7 @@ scheduled(
     yield* TestClock.adjust("1 second")
     clock.wallOffset -= hour
     yield* TestClock.adjust("1 minute")
-    expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
-      .toEqual([2, Option.some(Issuer.secretOf(2))])
+    expect(yield* issuer.calls).toBe(2)
+    expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
   }
 )

@@ -26,9 +26,12 @@ describe("TokenProvider: a finished exchange", () => {
       const second = yield* Effect.flip(provider.get)
       Object.assign(second, { message: "of the second", user: "second" })
       const third = yield* Effect.flip(provider.get)
-      expect([first, third, yield* issuer.calls]).toEqual([unavailable, unavailable, 1])
+      expect(first).toEqual(unavailable)
+      expect(third).toEqual(unavailable)
+      expect(yield* issuer.calls).toBe(1)
       expect(third).not.toHaveProperty("user")
-      expect([third.message, new Set([first, second, third]).size]).toEqual([unavailable.message, 3])
+      expect(third.message).toBe(unavailable.message)
+      expect(new Set([first, second, third]).size).toBe(3)
     }
   )
 
@@ -46,7 +49,8 @@ describe("TokenProvider: a finished exchange", () => {
       expect(error).not.toBe(sealed)
       expect(error).toBeInstanceOf(VaultSealed)
       expect(error).toMatchObject({ vault: { name: "north" }, detail: "the vault north is sealed" })
-      expect([error.message, error.stack]).toEqual([sealed.message, sealed.stack])
+      expect(error.message).toBe(sealed.message)
+      expect(error.stack).toBe(sealed.stack)
     }
   )
 
@@ -81,7 +85,8 @@ describe("TokenProvider: a finished exchange", () => {
       yield* Effect.yieldNow()
       const other = yield* get
       yield* latch.open
-      expect([(yield* Fiber.join(early)) === other, yield* issuer.calls]).toEqual([true, 1])
+      expect(yield* Fiber.join(early)).toBe(other)
+      expect(yield* issuer.calls).toBe(1)
     }
   )
 })
@@ -96,11 +101,13 @@ describe("TokenProvider: an interrupted caller", () => {
       const second = yield* Effect.fork(provider.get)
       yield* TestClock.adjust("1 second")
       const exit = yield* Effect.zipRight(Fiber.interruptAll([first, second]), Fiber.await(second))
-      expect([Exit.isInterrupted(exit), yield* store.current]).toEqual([true, Option.none()])
+      expect(Exit.isInterrupted(exit)).toBe(true)
+      expect(yield* store.current).toEqual(Option.none())
       const third = yield* Effect.fork(provider.get)
       yield* TestClock.adjust("8 seconds")
-      expect([Issuer.valueOf(yield* Fiber.join(third)), yield* issuer.calls, yield* issuer.interrupted])
-        .toEqual([Issuer.secretOf(1), 1, 0])
+      expect(Issuer.valueOf(yield* Fiber.join(third))).toBe(Issuer.secretOf(1))
+      expect(yield* issuer.calls).toBe(1)
+      expect(yield* issuer.interrupted).toBe(0)
     }
   )
 
@@ -133,11 +140,9 @@ describe("a TokenProvider whose scope closes", () => {
     const later = yield* Effect.fork(Effect.flip(provider.get))
     yield* TestClock.adjust("1 minute")
     const errors = yield* Effect.all([...waiters, later].map(Fiber.join))
-    expect([errors, yield* issuer.interrupted, yield* store.current]).toEqual([
-      Array(11).fill(closed),
-      1,
-      Option.none()
-    ])
+    expect(errors).toEqual(Array(11).fill(closed))
+    expect(yield* issuer.interrupted).toBe(1)
+    expect(yield* store.current).toEqual(Option.none())
   })
 
   test("no fiber or timer is left that would keep a script running, even with another open layer", function*() {
@@ -147,8 +152,8 @@ describe("a TokenProvider whose scope closes", () => {
     yield* TestClock.adjust("10 seconds")
     expect(yield* Time.timers).toBe(1)
     yield* close
-    const after = yield* Time.fibers
+    expect(yield* Time.fibers).toBe(before)
     yield* TestClock.adjust("2 minutes")
-    expect([after, yield* Time.timers]).toEqual([before, 0])
+    expect(yield* Time.timers).toBe(0)
   })
 })
