@@ -127,8 +127,9 @@ describe("sharing: token in the cache", () => {
     yield* cache.lease(name, "stranger", 1)
     yield* cache.write(name, "v1.not an entry.", { owner: "stranger", timeToLive: life })
     yield* cache.release(name, "stranger")
-    expect([yield* fromNewReplica, yield* fromNewReplica, yield* issuer.calls])
-      .toEqual([Issuer.secretOf(2), Issuer.secretOf(2), 2])
+    expect(yield* fromNewReplica).toBe(Issuer.secretOf(2))
+    expect(yield* fromNewReplica).toBe(Issuer.secretOf(2))
+    expect(yield* issuer.calls).toBe(2)
   })
 
   test("peers use a renewed token, even if its replica's clock is behind", function*({ issuer }) {
@@ -139,9 +140,11 @@ describe("sharing: token in the cache", () => {
     behind.wallOffset = -900
     const second = yield* settle(Effect.withClock((yield* replica()).issue(replacing(first)), behind))
     const found = yield* settle(here.issue(replacing(first)))
-    expect([Issuer.valueOf(second), Issuer.valueOf(found), yield* issuer.calls])
-      .toEqual([Issuer.secretOf(2), Issuer.secretOf(2), 2])
-    expect([second.receivedAt, found]).toEqual([100, fromPeer(second, { receivedAt: first.receivedAt })])
+    expect(Issuer.valueOf(second)).toBe(Issuer.secretOf(2))
+    expect(Issuer.valueOf(found)).toBe(Issuer.secretOf(2))
+    expect(yield* issuer.calls).toBe(2)
+    expect(second.receivedAt).toBe(100)
+    expect(found).toEqual(fromPeer(second, { receivedAt: first.receivedAt }))
   })
 
   test("a token from a peer whose clock is ahead is fresh and expires on time", function*() {
@@ -162,7 +165,8 @@ test.each<readonly [string, Partial<SharedTokenIssuer.Options>]>([
   ["serviceId", { serviceId: "another-customer" }]
 ])("sharing: replicas with a different %s don't share a token", function*([, options], { issuer }) {
   const values = [yield* fromNewReplica, yield* Effect.flatMap(replica(options), valueFrom)]
-  expect([values, yield* issuer.calls]).toEqual([[1, 2].map(Issuer.secretOf), 2])
+  expect(values).toEqual([1, 2].map(Issuer.secretOf))
+  expect(yield* issuer.calls).toBe(2)
 })
 
 describe("sharing: lease", () => {
@@ -179,7 +183,9 @@ describe("sharing: lease", () => {
   test("the cache is read again after the lease, which can save an exchange", function*({ cache, issuer }) {
     const [peer, late] = yield* Effect.all([replica(), replica()])
     cache.next.set("lease", (call) => Effect.zipRight(Effect.orDie(missing(peer)), call))
-    expect([yield* valueFrom(late), yield* issuer.calls, yield* isFree]).toEqual([Issuer.secretOf(1), 1, true])
+    expect(yield* valueFrom(late)).toBe(Issuer.secretOf(1))
+    expect(yield* issuer.calls).toBe(1)
+    expect(yield* isFree).toBe(true)
   })
 
   test.each<readonly [string, Issuer.Outcome]>([
@@ -190,7 +196,8 @@ describe("sharing: lease", () => {
     function*([, outcome], { issuer }) {
       yield* issuer.respondNext(outcome)
       const exit = yield* Effect.exit(fromNewReplica)
-      expect([exit, yield* isFree]).toEqual([yield* Effect.exit(outcome), true])
+      expect(exit).toEqual(yield* Effect.exit(outcome))
+      expect(yield* isFree).toBe(true)
     }
   )
 
@@ -232,7 +239,8 @@ describe("sharing: lease", () => {
         }),
         "shared_"
       )
-      expect([counted, cache.callsOf("write")]).toEqual([{ "tokens_total ExchangedAlone": 1 }, []])
+      expect(counted).toEqual({ "tokens_total ExchangedAlone": 1 })
+      expect(cache.callsOf("write")).toEqual([])
     }
   )
 
@@ -252,7 +260,8 @@ describe("sharing: lease", () => {
     const waiter = yield* Effect.fork(Effect.withClock(Effect.flatMap(replica(), missing), clock))
     yield* TestClock.adjust(100)
     clock.wallOffset = 60_000
-    expect([Issuer.valueOf(yield* settle(Fiber.join(waiter))), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
+    expect(Issuer.valueOf(yield* settle(Fiber.join(waiter)))).toBe(Issuer.secretOf(1))
+    expect(yield* issuer.calls).toBe(1)
   })
 })
 
@@ -302,9 +311,9 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
   test("the replica waits for the cache once more before it exchanges the key", function*() {
     const fiber = yield* flapping
     const isDone = Effect.map(Fiber.poll(fiber), Option.isSome)
-    const before = yield* isDone
+    expect(yield* isDone).toBe(false)
     yield* TestClock.adjust(1_000)
-    expect([before, yield* isDone]).toEqual([false, true])
+    expect(yield* isDone).toBe(true)
   })
 
   test("only the first failure is logged, and each one is counted", function*() {
@@ -348,8 +357,9 @@ describe("sharing: closing the layer", () => {
   test("a running exchange ends and its lease is released", function*({ issuer }) {
     const { close, fiber } = yield* exchanging
     yield* settle(close)
-    expect([Exit.isFailure(yield* Fiber.await(fiber)), yield* isFree, yield* issuer.interrupted])
-      .toEqual([true, true, 1])
+    expect(Exit.isFailure(yield* Fiber.await(fiber))).toBe(true)
+    expect(yield* isFree).toBe(true)
+    expect(yield* issuer.interrupted).toBe(1)
   })
 
   test.each(
@@ -368,7 +378,8 @@ describe("sharing: closing the layer", () => {
     const { issuer } = yield* doubles
     yield* issuer.setLatency(0)
     const value = isPublished ? yield* fromNewReplica : Issuer.secretOf(1)
-    expect([value, yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
+    expect(value).toBe(Issuer.secretOf(1))
+    expect(yield* issuer.calls).toBe(1)
   })
 })
 
@@ -387,7 +398,8 @@ describe("sharing: license key", () => {
     const here = yield* replica({ licenseKey: Effect.sync(() => Redacted.make(key)) })
     const values: Array<string> = []
     for (key of ["october", "november", "october"]) values.push(yield* valueFrom(here))
-    expect([values, yield* issuer.calls]).toEqual([[1, 2, 1].map(Issuer.secretOf), 2])
+    expect(values).toEqual([1, 2, 1].map(Issuer.secretOf))
+    expect(yield* issuer.calls).toBe(2)
   })
 
   test("an exchange fails with Timeout if the effect of its key hangs", function*() {

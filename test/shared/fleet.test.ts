@@ -22,7 +22,8 @@ const test = (title: string, play: (fleet: SimulatedFleet) => Promise<void>, lif
     fleet.startAll(replicas)
     await play(fleet)
     await fleet.finish()
-    expect([fleet.violations, fleet.failures]).toEqual([[], []])
+    expect(fleet.violations).toEqual([])
+    expect(fleet.failures).toEqual([])
   })
 
 const searched = async (fleet: SimulatedFleet, millis: number) => {
@@ -42,7 +43,8 @@ describe.each([size, 500])("fleet: cold start of %d replicas", (replicas) => {
     "it costs one exchange of a second and six cache calls per replica",
     async (fleet) => {
       await searched(fleet, 5_000)
-      expect([fleet.durations.length, fleet.exchanges]).toEqual([replicas, 1])
+      expect(fleet.durations).toHaveLength(replicas)
+      expect(fleet.exchanges).toBe(1)
       expect(fleet.cacheCalls.length / replicas).toBeLessThanOrEqual(6)
       expect(fleet.busiestSince(2_000) / replicas).toBeLessThanOrEqual(0.6)
     },
@@ -66,7 +68,8 @@ describe("fleet: replicas that have the same token", () => {
     fleet.now(fleet.simulator.revoke)
     const revokedAt = fleet.time.now
     await searched(fleet, 5_000)
-    expect([fleet.durations.length, fleet.exchanges - before.exchanges]).toEqual([size, 1])
+    expect(fleet.durations).toHaveLength(size)
+    expect(fleet.exchanges - before.exchanges).toBe(1)
     expect((fleet.cacheCalls.length - before.calls) / size).toBeLessThanOrEqual(6)
     expect(fleet.busiestSince(revokedAt + 2_000) / size).toBeLessThanOrEqual(0.6)
   })
@@ -80,7 +83,8 @@ describe("fleet: waiting for a peer", () => {
       fleet.startAll(100)
       fleet.now(fleet.simulator.setLatency("token", millis))
       await searched(fleet, millis + 3_000)
-      expect([fleet.durations.length, fleet.exchanges]).toEqual([100, 1])
+      expect(fleet.durations).toHaveLength(100)
+      expect(fleet.exchanges).toBe(1)
       expect(Math.max(...fleet.durations) - fleet.publishedAt).toBeLessThanOrEqual(1_000)
     }
   )
@@ -100,7 +104,8 @@ describe("fleet: waiting for a peer", () => {
         await fleet.pass(lease - left - 10)
         await searched(fleet, left + 5_000)
         const [, next = 0] = fleet.exchangeStarts
-        expect([fleet.durations.length, fleet.exchanges]).toEqual([replicas, 2])
+        expect(fleet.durations).toHaveLength(replicas)
+        expect(fleet.exchanges).toBe(2)
         expect(next).toBeGreaterThanOrEqual(lease)
         expect(next).toBeLessThanOrEqual(lease + 1_000)
       }
@@ -121,7 +126,8 @@ describe("fleet: a cache that exceeds cacheTimeout or is gone", () => {
     test(`on a cold start while the cache ${title}, exchanges are spread over half of tokenTimeout`, async (fleet) => {
       fleet.setCache(behavior)
       await searched(fleet, 20_000)
-      expect([fleet.durations.length, fleet.exchanges]).toEqual([size, size])
+      expect(fleet.durations).toHaveLength(size)
+      expect(fleet.exchanges).toBe(size)
       expect(busiest(fleet.exchangeStarts)).toBeLessThanOrEqual(bound(tokenTimeout / 2_000))
       expect(Math.max(...fleet.durations)).toBeLessThanOrEqual(tokenTimeout / 2 + cacheTimeout + 2_000)
     })
