@@ -9,23 +9,23 @@ describe("content-encoding header", () => {
 
   const zstd = new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 4, 0])
 
-  const codingAndLength = async (coding: string, body: string | Uint8Array<ArrayBuffer>, init: RequestInit = {}) => {
+  const shownHeaders = async (coding: string, body: string | Uint8Array<ArrayBuffer>, init: RequestInit = {}) => {
     await using client = resolvingWith(() =>
       new Response(body, { headers: { "content-encoding": coding, "content-length": "9" } })
     )
     const { headers } = await client.fetch("/v2/plan", init)
-    return [headers.get("content-encoding"), headers.get("content-length")]
+    return { coding: headers.get("content-encoding"), length: headers.get("content-length") }
   }
 
   it.each(["gzip", "br, gzip", "GZIP", " Deflate ,x-gzip", "zstd", "zstd, br", "gzip,gzip"])(
     "%j and content-length are dropped for a body that fetch has decoded",
     async (coding) => {
-      expect(await codingAndLength(coding, text)).toEqual([null, null])
+      expect(await shownHeaders(coding, text)).toEqual({ coding: null, length: null })
     }
   )
 
   it("the header is dropped for an empty body that fetch has decoded", async () => {
-    expect(await codingAndLength("gzip", "")).toEqual([null, null])
+    expect(await shownHeaders("gzip", "")).toEqual({ coding: null, length: null })
   })
 
   it.each<readonly [string, Uint8Array<ArrayBuffer>]>([
@@ -36,10 +36,10 @@ describe("content-encoding header", () => {
     ["aws-chunked", zipped],
     ["zstd", zstd]
   ])("%j and content-length are kept for a body that is still encoded", async (coding, body) => {
-    expect(await codingAndLength(coding, body)).toEqual([coding, "9"])
+    expect(await shownHeaders(coding, body)).toEqual({ coding, length: "9" })
   })
 
   it("the header is kept on a response to HEAD", async () => {
-    expect(await codingAndLength("br, gzip", "", { method: "HEAD" })).toEqual(["br, gzip", "9"])
+    expect(await shownHeaders("br, gzip", "", { method: "HEAD" })).toEqual({ coding: "br, gzip", length: "9" })
   })
 })
