@@ -44,12 +44,14 @@ it("MCP tool: the result is the payload as JSON, with the note", async () => {
 it("MCP tool: a failed search returns a tool error with an explanation for the model", async () => {
   const error = new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 })
   const result = await call(await connected(() => Promise.reject(error)))
-  expect([result.isError, textOf(result)]).toEqual([true, messageForModel(error)])
+  expect(result.isError).toBe(true)
+  expect(textOf(result)).toBe(messageForModel(error))
 })
 
 it("MCP tool: arguments that are not valid are rejected without a search", async () => {
   const result = await call(await connected(() => Promise.reject(new Error("searched"))), { terms: ["oats"] })
-  expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("one field, `term`")])
+  expect(result.isError).toBe(true)
+  expect(textOf(result)).toContain("one field, `term`")
 })
 
 it("MCP tool: the search is aborted if the client cancels the call", async () => {
