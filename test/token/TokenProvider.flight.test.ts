@@ -111,7 +111,7 @@ describe("TokenProvider: an interrupted caller", () => {
     }
   )
 
-  test("the renewal continues even if the fiber that built the layer has ended", function*() {
+  test("later exchanges work even if the fiber that built the layer has ended", function*() {
     const scope = yield* Scope.make()
     const builder = yield* Effect.fork(Layer.buildWithScope(Issuer.layerOnDemand, scope))
     const context = yield* Fiber.join(builder)

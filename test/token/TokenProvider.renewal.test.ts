@@ -9,7 +9,7 @@ const windowStart = 900_000
 
 const { unavailable } = Issuer
 
-describe("renewal", () => {
+describe("TokenProvider.renew", () => {
   withToken(
     "a token that a peer has put into the store is used without an exchange",
     function*({ first, issuer, provider, store }) {
@@ -120,7 +120,7 @@ describe("renewal", () => {
   )
 })
 
-describe("renewal during a cool-down", () => {
+describe("TokenProvider: the cool-down after two renewals", () => {
   /** `held` is the token of the second renewal, and `calls` is the number of exchanges. */
   const secondRenewal = Effect.gen(function*() {
     const services = yield* Issuer.withFirstToken
@@ -130,7 +130,7 @@ describe("renewal during a cool-down", () => {
 
   const coolingDown = arranged(secondRenewal, Issuer.layerOnDemand)
 
-  withToken("renewals that join an exchange don't count", function*({ first, issuer, provider }) {
+  withToken("renewals that join an exchange don't count towards it", function*({ first, issuer, provider }) {
     yield* issuer.setLatency("1 second")
     const joined = yield* Effect.forkAll([provider.renew(first), provider.renew(first), provider.renew(first)])
     yield* TestClock.adjust("1 second")
