@@ -49,21 +49,44 @@ const termsOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ what }) =
 const timesOf = (double: AdvisorDouble.AdvisorDouble, world: AdvisorWorld) =>
   double.sent.map(({ at }) => at - (world.time.clock.unsafeCurrentTimeMillis() - world.time.now))
 
-/** Steps are terms to search for and milliseconds to wait. `left` is the retryAfter of the next search, in seconds. */
-it.each<readonly [title: string, latency: number, ReadonlyArray<string | number>, left: number]>([
-  ["it lasts as long as Retry-After", 0, ["limit 30", 10_000], 20],
-  ["it lasts at most an hour", 0, ["limit 86400"], 3_600],
-  ["each 429 without Retry-After starts a hold of one second", 0, ["limit", 1_000, "limit", 1_000, "limit"], 1],
-  ["a 429 whose Retry-After is zero or in the past starts a hold of one second", 0, ["limit 0"], 1],
-  ["the longest of several holds applies", 100, ["limit 5", 50, "limit 20", 10, "limit 1", 100], 19.99],
-  ["a response to an earlier request does not end it", 0, ["slow", "limit 5", 9_999, "hang", 1], 4.999],
-  ["a 429 for an earlier request starts it again", 0, ["overdue", "limit 5", 5_000, "second", 1_000], 59.5],
-  ["a 429 for the probe after it starts it again", 0, ["limit 5", 5_000, "limit 7"], 7]
+/** A search for a term that `byTerm` understands, or a number of milliseconds that pass. */
+type Step = { readonly search: string } | { readonly wait: number }
+
+/** `left` is the retryAfter of the next search, in seconds. */
+it.each<readonly [title: string, latency: number, steps: ReadonlyArray<Step>, left: number]>([
+  ["it lasts as long as Retry-After", 0, [{ search: "limit 30" }, { wait: 10_000 }], 20],
+  ["it lasts at most an hour", 0, [{ search: "limit 86400" }], 3_600],
+  [
+    "each 429 without Retry-After starts a hold of one second",
+    0,
+    [{ search: "limit" }, { wait: 1_000 }, { search: "limit" }, { wait: 1_000 }, { search: "limit" }],
+    1
+  ],
+  ["a 429 whose Retry-After is zero or in the past starts a hold of one second", 0, [{ search: "limit 0" }], 1],
+  [
+    "the longest of several holds applies",
+    100,
+    [{ search: "limit 5" }, { wait: 50 }, { search: "limit 20" }, { wait: 10 }, { search: "limit 1" }, { wait: 100 }],
+    19.99
+  ],
+  [
+    "a response to an earlier request doesn't end it",
+    0,
+    [{ search: "slow" }, { search: "limit 5" }, { wait: 9_999 }, { search: "hang" }, { wait: 1 }],
+    4.999
+  ],
+  [
+    "a 429 for an earlier request starts a new one",
+    0,
+    [{ search: "overdue" }, { search: "limit 5" }, { wait: 5_000 }, { search: "second" }, { wait: 1_000 }],
+    59.5
+  ],
+  ["a 429 for its probe starts a new one", 0, [{ search: "limit 5" }, { wait: 5_000 }, { search: "limit 7" }], 7]
 ])("Throttle hold: %s", (_, latency, steps, left) => {
   const world = worldOver(byTerm(latency))
   for (const step of steps) {
-    if (typeof step === "number") world.pass(step)
-    else world.search(step)
+    if ("search" in step) world.search(step.search)
+    else world.pass(step.wait)
   }
   expect(outcomeOf(world.search("oats"))).toEqual(heldBack(left))
 })
