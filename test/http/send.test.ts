@@ -51,7 +51,7 @@ const endless = () => {
   return { seen, stream }
 }
 
-describe("HTTP response", () => {
+describe("sent request with a response", () => {
   test.each<readonly [string, typeof responding, Record<string, string>]>([
     ["a body", responding, {}],
     [
@@ -59,7 +59,7 @@ describe("HTTP response", () => {
       respondingWithoutSource,
       { "content-encoding": "gzip", "content-length": "5" }
     ]
-  ])("%s is canceled at the limit", function*([, respondingWith, headers]) {
+  ])("%s is canceled at the size limit", function*([, respondingWith, headers]) {
     const { seen, stream } = endless()
     yield* Effect.flip(send(respondingWith(() => new Response(stream, { headers }))))
     expect(seen.pulled).toBeLessThan(50)
@@ -124,7 +124,7 @@ const brokenPipe = { reason: "Aborted", code: "EPIPE" } as const
 const breakingOff = (error: unknown) =>
   responding(() => new Response(new ReadableStream({ pull: (controller) => controller.error(error) })))
 
-describe("HTTP request without a response", () => {
+describe("sent request without a response", () => {
   test.each<readonly [string, HttpClient.HttpClient, Pick<TransportError, "reason" | "code">]>([
     ["a timeout of Node", ...coded("Timeout", "ETIMEDOUT")],
     ["a timeout of undici", ...coded("Timeout", "UND_ERR_HEADERS_TIMEOUT")],
@@ -149,7 +149,7 @@ describe("HTTP request without a response", () => {
     ["a download that can't resume", failing(notResumed), { reason: "Connection", code: "UND_ERR_REQ_RETRY" }],
     ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }]
   ])(
-    "it fails with a TransportError that contains nothing of the request or the client's message: %s",
+    "the TransportError contains nothing of the request or the client's message: %s",
     function*([, client, expected]) {
       const exit = yield* Effect.exit(send(client))
       expect(Exit.isFailure(exit) && Cause.squash(exit.cause))

@@ -18,7 +18,7 @@ class Noted extends Timeouts.Timed {
   }
 }
 
-describe("timeouts", () => {
+describe("timeouts of requests", () => {
   it.scoped.prop(
     "pending requests time out in order, even if others have left",
     [FastCheck.array(FastCheck.boolean(), { minLength: 1, maxLength: 20 })],
@@ -73,7 +73,7 @@ describe("timeouts", () => {
     expect(seen).toEqual([1, 2])
   })
 
-  testLive("closing the scope expires pending requests at once, and leaves no timer", function*() {
+  testLive("closing the scope ends pending requests at once, and leaves no timer", function*() {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
     const seen: Array<number> = []

@@ -11,7 +11,7 @@ const callers = ["anna", "ben", "cleo"]
 const searchAll = ({ search }: Client) => Promise.all(callers.map((caller) => search(caller)))
 
 it.each<readonly [what: string, Partial<ClientOptions>, before: (advisor: Client) => Promise<unknown>]>([
-  ["the first calls, which wait for the client", {}, async () => {}],
+  ["calls that wait for the client", {}, async () => {}],
   ["calls that wait for a token", {}, ({ status }) => status()],
   ["calls that wait in Throttle", { throttle: { rate: { limit: 200, interval: "1 second" } } }, searchAll]
 ])("context: %s are sent in the AsyncLocalStorage context of their caller", async (_, options, before) => {

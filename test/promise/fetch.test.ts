@@ -57,7 +57,7 @@ test("fetch: a path that is neither a string nor a URL is rejected before anythi
   expect(seen).toEqual([])
 })
 
-test("fetch: a URL below the base URL can be passed in programs without types", function*([fetch, seen]) {
+test("fetch: JavaScript callers can pass a URL below the base URL", function*([fetch, seen]) {
   const { url } = yield* Effect.promise(() => fetch("/v2/diary"))
   yield* Effect.promise(() => fetch(new URL(`${url}?day=1`) as never))
   expect(seen).toMatchObject([{ path: "/v2/diary" }, { path: "/v2/diary", query: "day=1" }])

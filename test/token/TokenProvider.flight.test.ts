@@ -55,7 +55,7 @@ describe("TokenProvider: a finished exchange", () => {
   )
 
   withoutToken.each<readonly [failure: unknown]>([["sealed"], [undefined]])(
-    "if an issuer without types fails with %s, callers get a defect, and later callers a token",
+    "if an issuer in JavaScript fails with %s, callers get a defect, and later callers a token",
     function*([failure], { issuer, provider }) {
       yield* issuer.respondNext(Effect.fail(failure as never))
       const waiters = yield* Effect.fork(Effect.all([Effect.exit(provider.get), Effect.exit(provider.get)], {
