@@ -22,13 +22,13 @@ const test = arranged(doubles, Layer.merge(Issuer.layer, Cache.layer), Cache.aro
 
 const hanging = Effect.uninterruptible(Effect.never)
 
-const missing = (issuer: TokenIssuer.Service) => issuer.issue(Issuer.missing)
+const tokenFrom = (issuer: TokenIssuer.Service) => issuer.issue(Issuer.missing)
 
-const valueFrom = (issuer: TokenIssuer.Service) => Effect.map(settle(missing(issuer)), Issuer.valueOf)
+const valueFrom = (issuer: TokenIssuer.Service) => Effect.map(settle(tokenFrom(issuer)), Issuer.valueOf)
 
 const fromNewReplica = Effect.flatMap(replica(), valueFrom)
 
-const failedExchange = settle(Effect.flip(Effect.flatMap(replica(), missing)))
+const failedExchange = settle(Effect.flip(Effect.flatMap(replica(), tokenFrom)))
 
 const replacing = (token: AccessToken.AccessToken, request: Partial<TokenIssuer.ExchangeRequest> = {}) => ({
   reason: "rejection" as const,
@@ -57,7 +57,7 @@ const squat = (millis: number) =>
     expect(yield* cache.lease(cache.lastName(), "squatter", millis)).toBe(true)
   })
 
-const isFree = Effect.gen(function*() {
+const isLeaseFree = Effect.gen(function*() {
   const { cache } = yield* doubles
   yield* TestClock.adjust(0)
   const name = cache.lastName()
@@ -71,7 +71,7 @@ const exchanging = Effect.gen(function*() {
   yield* Effect.flatMap(doubles, ({ issuer }) => issuer.setLatency(500))
   const scope = yield* Scope.make()
   const here = yield* Scope.extend(replica(), scope)
-  const fiber = yield* Effect.fork(missing(here))
+  const fiber = yield* Effect.fork(tokenFrom(here))
   yield* TestClock.adjust(0)
   return { here, fiber, close: Scope.close(scope, Exit.void) }
 })
@@ -79,7 +79,7 @@ const exchanging = Effect.gen(function*() {
 test("sharing: a cold start of five replicas counts one exchange and four tokens from a peer", function*({ issuer }) {
   yield* issuer.setLatency("2 seconds")
   const replicas = yield* Effect.replicateEffect(replica(), 5)
-  const coldStart = settle(Effect.forEach(replicas, missing, { concurrency: "unbounded" }))
+  const coldStart = settle(Effect.forEach(replicas, tokenFrom, { concurrency: "unbounded" }))
   expect(yield* counterChanges(coldStart, "shared_")).toEqual({
     "tokens_total Exchanged": 1,
     "tokens_total HandedOver": 4
@@ -135,7 +135,7 @@ describe("sharing: token in the cache", () => {
   test("peers use a renewed token, even if its replica's clock is behind", function*({ issuer }) {
     yield* TestClock.setTime(1_000)
     const here = yield* replica()
-    const first = yield* settle(missing(here))
+    const first = yield* settle(tokenFrom(here))
     const behind = ManualClock.over(yield* Effect.clock)
     behind.wallOffset = -900
     const second = yield* settle(Effect.withClock((yield* replica()).issue(replacing(first)), behind))
@@ -150,8 +150,8 @@ describe("sharing: token in the cache", () => {
   test("a token from a peer whose clock is ahead is fresh and expires on time", function*() {
     const ahead = ManualClock.over(yield* Effect.clock)
     ahead.wallOffset = hour
-    const exchanged = yield* settle(Effect.withClock(missing(yield* replica()), ahead))
-    const token = yield* settle(missing(yield* replica()))
+    const exchanged = yield* settle(Effect.withClock(tokenFrom(yield* replica()), ahead))
+    const token = yield* settle(tokenFrom(yield* replica()))
     const now = yield* Clock.currentTimeMillis
     expect(token).toEqual(fromPeer(exchanged, { receivedAt: now, expiresAt: now + life }))
     expect(AccessToken.stateAt(token, now, yield* RefreshPolicy.make())).toBe("fresh")
@@ -172,7 +172,7 @@ test.each<readonly [string, Partial<SharedTokenIssuer.Options>]>([
 describe("sharing: lease", () => {
   test("each exchange has its own lease owner and writes the entry before the release", function*({ cache }) {
     const first = yield* replica({ lease: "20 seconds" })
-    yield* settle(first.issue(replacing(yield* settle(missing(first)))))
+    yield* settle(first.issue(replacing(yield* settle(tokenFrom(first)))))
     const leases = cache.callsOf("lease")
     expect(cache.calls.map(({ operation }) => operation))
       .toEqual([1, 2].flatMap(() => ["read", "lease", "read", "write", "release"]))
@@ -182,10 +182,10 @@ describe("sharing: lease", () => {
 
   test("the cache is read again after the lease, which can save an exchange", function*({ cache, issuer }) {
     const [peer, late] = yield* Effect.all([replica(), replica()])
-    cache.next.set("lease", (call) => Effect.zipRight(Effect.orDie(missing(peer)), call))
+    cache.next.set("lease", (call) => Effect.zipRight(Effect.orDie(tokenFrom(peer)), call))
     expect(yield* valueFrom(late)).toBe(Issuer.secretOf(1))
     expect(yield* issuer.calls).toBe(1)
-    expect(yield* isFree).toBe(true)
+    expect(yield* isLeaseFree).toBe(true)
   })
 
   test.each<readonly [string, Issuer.Outcome]>([
@@ -197,7 +197,7 @@ describe("sharing: lease", () => {
       yield* issuer.respondNext(outcome)
       const exit = yield* Effect.exit(fromNewReplica)
       expect(exit).toEqual(yield* Effect.exit(outcome))
-      expect(yield* isFree).toBe(true)
+      expect(yield* isLeaseFree).toBe(true)
     }
   )
 
@@ -213,19 +213,19 @@ describe("sharing: lease", () => {
 
   test("a replica that is interrupted before the response to its lease releases it", function*({ cache }) {
     cache.next.set("lease", Effect.zipLeft(Effect.sleep(300)))
-    const here = yield* Effect.fork(Effect.flatMap(replica(), missing))
+    const here = yield* Effect.fork(Effect.flatMap(replica(), tokenFrom))
     yield* TestClock.adjust(100)
     const interrupting = yield* Effect.fork(Fiber.interrupt(here))
     yield* TestClock.adjust(400)
     yield* Fiber.join(interrupting)
-    expect(yield* isFree).toBe(true)
+    expect(yield* isLeaseFree).toBe(true)
   })
 
   test("a lease whose response was lost is released, although the replica exchanges alone", function*({ cache }) {
     cache.always.set("lease", Effect.zipLeft(Effect.never))
     expect(yield* counterChanges(fromNewReplica, "shared_tokens")).toEqual({ "_total ExchangedAlone": 1 })
     cache.always.delete("lease")
-    expect(yield* isFree).toBe(true)
+    expect(yield* isLeaseFree).toBe(true)
   })
 
   test(
@@ -233,7 +233,7 @@ describe("sharing: lease", () => {
     function*({ cache }) {
       yield* squat(hour)
       const counted = yield* counterChanges(
-        Effect.map(timed(Effect.flatMap(replica({ tokenTimeout: "5 seconds" }), missing)), ([, millis]) => {
+        Effect.map(timed(Effect.flatMap(replica({ tokenTimeout: "5 seconds" }), tokenFrom)), ([, millis]) => {
           expect(millis).toBeGreaterThanOrEqual(20_000)
           expect(millis).toBeLessThan(20_500)
         }),
@@ -249,7 +249,7 @@ describe("sharing: lease", () => {
     function*({ cache }) {
       yield* squat(20_100)
       cache.always.set("read", Cache.takes(900))
-      const exchanged = settle(Effect.flatMap(replica({ tokenTimeout: "5 seconds" }), missing))
+      const exchanged = settle(Effect.flatMap(replica({ tokenTimeout: "5 seconds" }), tokenFrom))
       expect(yield* counterChanges(exchanged, "shared_")).toEqual({ "tokens_total ExchangedAlone": 1 })
     }
   )
@@ -257,7 +257,7 @@ describe("sharing: lease", () => {
   test("setting the clock forward does not end the wait for the lease", function*({ issuer }) {
     yield* exchanging
     const clock = ManualClock.over(yield* Effect.clock)
-    const waiter = yield* Effect.fork(Effect.withClock(Effect.flatMap(replica(), missing), clock))
+    const waiter = yield* Effect.fork(Effect.withClock(Effect.flatMap(replica(), tokenFrom), clock))
     yield* TestClock.adjust(100)
     clock.wallOffset = 60_000
     expect(Issuer.valueOf(yield* settle(Fiber.join(waiter)))).toBe(Issuer.secretOf(1))
@@ -276,7 +276,7 @@ describe("sharing: a cache that", () => {
 
   test.each(rows)("%s at %s delays the token by one call", function*([, operation, { behavior, longest }], { cache }) {
     cache.next.set(operation, behavior)
-    const [token, millis] = yield* timed(Effect.flatMap(replica(), missing))
+    const [token, millis] = yield* timed(Effect.flatMap(replica(), tokenFrom))
     expect(Issuer.valueOf(token)).toBe(Issuer.secretOf(1))
     expect(millis).toBeLessThanOrEqual(longest + 250)
   })
@@ -300,7 +300,7 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
   const flapping = Effect.gen(function*() {
     yield* squat(hour)
     const { cache } = yield* doubles
-    const fiber = yield* Effect.fork(Effect.withRandom(Effect.flatMap(replica(), missing), Random.fixed([0.5])))
+    const fiber = yield* Effect.fork(Effect.withRandom(Effect.flatMap(replica(), tokenFrom), Random.fixed([0.5])))
     for (const [behavior, millis] of [[Cache.fails, 2_000], [undefined, 1_000], [Cache.fails, 2_000]] as const) {
       cache.always.set("read", behavior)
       yield* TestClock.adjust(millis)
@@ -342,7 +342,7 @@ test.each(
 )("sharing: the lease is released even if writing the token %s", function*([, behavior], { cache }) {
   cache.next.set("write", behavior)
   yield* fromNewReplica
-  expect(yield* isFree).toBe(true)
+  expect(yield* isLeaseFree).toBe(true)
 })
 
 describe("sharing: closing the layer", () => {
@@ -351,14 +351,14 @@ describe("sharing: closing the layer", () => {
     const { close, fiber, here } = yield* exchanging
     yield* settle(close)
     expect(yield* settle(Effect.flip(Fiber.join(fiber)))).toMatchObject(closed)
-    expect(yield* settle(Effect.flip(missing(here)))).toMatchObject(closed)
+    expect(yield* settle(Effect.flip(tokenFrom(here)))).toMatchObject(closed)
   })
 
   test("a running exchange ends and its lease is released", function*({ issuer }) {
     const { close, fiber } = yield* exchanging
     yield* settle(close)
     expect(Exit.isFailure(yield* Fiber.await(fiber))).toBe(true)
-    expect(yield* isFree).toBe(true)
+    expect(yield* isLeaseFree).toBe(true)
     expect(yield* issuer.interrupted).toBe(1)
   })
 
