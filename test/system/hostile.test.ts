@@ -137,6 +137,11 @@ const isChunked = "transfer-encoding: chunked"
 
 const bodies: ReadonlyArray<Case> = [
   same("no body, with 204", replying("", {}, 204), "UnexpectedResponse NotJson 204"),
+  same(
+    "no body, with 304 and the length of the body that it stands for",
+    raw("HTTP/1.1 304 Not Modified\r\ncontent-length: 1000\r\n\r\n"),
+    "UnexpectedResponse Status 304"
+  ),
   good("JSON with the content type HTML", replying(foods, { "content-type": "text/html" })),
   same("a body cut in the middle", cut(head("content-length: 1000"), foods), aborted),
   same("a body that ends before its length", raw(head("content-length: 1000"), foods), aborted),

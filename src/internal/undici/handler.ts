@@ -1,6 +1,6 @@
 import type * as Undici from "@effect/platform-node/Undici"
 import { BodyBytes } from "../http/bodyBytes.js"
-import type { BufferedResponse, Receiver } from "../http/dispatch.js"
+import { type BufferedResponse, type Receiver, statusesWithoutBody } from "../http/dispatch.js"
 
 const unneeded = new Error("the request is no longer needed")
 
@@ -58,6 +58,8 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, cause: unknown) {
+    // For a 304 with a content-length, undici reports that the body is missing, although it has none (RFC 9110, section 8.6).
+    if (statusesWithoutBody.has(this.status)) return this.respond(true)
     this.detach()?.onFailure(cause, this.status >= 200 ? this.status : undefined)
   }
 

@@ -123,12 +123,20 @@ const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<B
   )
 }
 
+const noBody: BufferedBody = { body: new Uint8Array(), isWhole: true }
+
+/** For a 304 with a content-length, undici reports that the body is missing, although it has none (RFC 9110, section 8.6). */
+const readAnyBody = (response: PlatformResponse, maxBytes: number) =>
+  statusesWithoutBody.has(response.status)
+    ? Effect.orElseSucceed(readBody(response, maxBytes), () => noBody)
+    : readBody(response, maxBytes)
+
 const readResponse = (
   response: PlatformResponse,
   method: string,
   maxBytes: number
 ): Effect.Effect<BufferedResponse, unknown> =>
-  Effect.map(readBody(response, maxBytes), (buffered) => ({
+  Effect.map(readAnyBody(response, maxBytes), (buffered) => ({
     status: response.status,
     statusText: statusTextOf(response),
     headers: headersOf(response, method, buffered.body),
