@@ -104,6 +104,10 @@ const recordedBy: Readonly<Record<string, (url: string) => unknown>> = {
   "Elastic APM": (url) => {
     const addSpanFilter = (filter: (span: object) => unknown) => filter({ context: { http: { url } } }) ? url : ""
     return evaluate(codeOf("Elastic APM")[0] ?? "", { apm: { addSpanFilter } })
+  },
+  "`@vercel/otel`": (url) => {
+    const options = codeOf("`@vercel/otel`").find((code) => code.startsWith("instrumentationConfig"))
+    return evaluate(`({ ${options} }).instrumentationConfig.fetch.ignoreUrls[0].test(url) ? "" : url`, { url })
   }
 }
 
