@@ -20,11 +20,12 @@ import {
   type BufferedBody,
   type BufferedResponse,
   type Dispatch,
+  isOk,
   type Request,
   statusesWithoutBody
 } from "../dispatch.js"
 import { isDecoded } from "./contentCoding.js"
-import { hasEnded, isWebResponse, nativeOf, setCookiesOf, statusTextOf, wasBodyRead } from "./nativeResponse.js"
+import { isWebResponse, keptOf, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
 import { chunksOfResponse, FetchCall, processFetch } from "./webFetch.js"
 import { WholeResponse } from "./wholeResponse.js"
 
@@ -93,37 +94,43 @@ const headersOf = (response: PlatformResponse, method: string, body: Uint8Array)
   return others
 }
 
-const readUnread = (response: PlatformResponse, native: unknown, maxBytes: number) => {
+const noBody: BufferedBody = { body: new Uint8Array(), isWhole: true }
+
+const readUnread = (
+  response: PlatformResponse,
+  native: unknown,
+  maxBytes: number
+): Effect.Effect<BufferedBody, unknown> => {
   if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
   return fits(response, maxBytes) ? readWhole(response) : readStream(response.stream, maxBytes)
 }
 
 const textBytes = (response: PlatformResponse) => Effect.map(response.text, (text) => encoder.encode(text))
 
-/**
- * Returns what the platform has kept of a body that a wrapper has read: its text, from which it also derives JSON, or its bytes. The response
- * of node:http keeps only its text. Without it, `text` would wait forever for a stream that has ended.
- */
-const keptBytes = (response: PlatformResponse, native: unknown): Effect.Effect<Uint8Array, unknown> =>
-  hasEnded(native)
-    ? Effect.raceFirst(textBytes(response), Effect.tryPromise(() => Promise.reject()))
-    : Effect.catchAll(textBytes(response), () => bytesIn(response))
+/** Reads a body that a wrapper has read. If nothing is kept, an error status needs no body, and for any other one the client decides. */
+const readAgain = (
+  response: PlatformResponse,
+  native: unknown,
+  maxBytes: number,
+  kept: "TextOrBytes" | "Text" | "Nothing"
+): Effect.Effect<BufferedBody, unknown> => {
+  const rest = kept === "TextOrBytes" ? readUnread(response, native, maxBytes) : readStream(response.stream, maxBytes)
+  const withoutKept = isOk(response.status) ? rest : Effect.succeed(noBody)
+  if (kept === "Nothing") return withoutKept
+  const text = textBytes(response)
+  return (kept === "Text" ? text : Effect.catchAll(text, () => bytesIn(response))).pipe(
+    Effect.map((body) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })),
+    Effect.catchAllCause(() => withoutKept)
+  )
+}
 
 const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
   const native = nativeOf(response)
   // A FetchCall has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
   if (native instanceof WholeResponse) return readWhole(response)
-  if (!wasBodyRead(native)) return readUnread(response, native, maxBytes)
-  return keptBytes(response, native).pipe(
-    Effect.map((body) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })),
-    // Other streams are empty once they have been read.
-    Effect.catchAll(() =>
-      isWebResponse(native) ? readUnread(response, native, maxBytes) : readStream(response.stream, maxBytes)
-    )
-  )
+  const kept = keptOf(native)
+  return kept === undefined ? readUnread(response, native, maxBytes) : readAgain(response, native, maxBytes, kept)
 }
-
-const noBody: BufferedBody = { body: new Uint8Array(), isWhole: true }
 
 /** For a 304 with a content-length, undici reports that the body is missing, although it has none (RFC 9110, section 8.6). */
 const readAnyBody = (response: PlatformResponse, maxBytes: number) =>

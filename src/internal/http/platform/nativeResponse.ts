@@ -22,13 +22,16 @@ const propertyOf = (value: unknown, name: string): unknown =>
 export const isWebResponse = (native: unknown): native is Response =>
   hasMethod(propertyOf(native, "headers"), Symbol.iterator)
 
-/** Whether a wrapper has read the body, for example to log it. undici has that state in its `body`. */
-export const wasBodyRead = (native: unknown): boolean =>
-  (propertyOf(native, "bodyUsed") ?? propertyOf(propertyOf(native, "body"), "bodyUsed") ??
-    propertyOf(native, "readableDidRead")) === true
-
-/** Whether a response of node:http has been read to its end. */
-export const hasEnded = (native: unknown): boolean => propertyOf(native, "readableEnded") === true
+/**
+ * What the platform may have kept of a body that a wrapper has read, for example to log it. Responses of fetch and undici keep their text and
+ * their bytes. A response of node:http keeps only its text, for which it sets its encoding. Undefined if nothing was read.
+ */
+export const keptOf = (native: unknown): "TextOrBytes" | "Text" | "Nothing" | undefined => {
+  const isUsed = propertyOf(native, "bodyUsed") ?? propertyOf(propertyOf(native, "body"), "bodyUsed")
+  if (isUsed === true) return "TextOrBytes"
+  if (Predicate.isString(propertyOf(native, "readableEncoding"))) return "Text"
+  return propertyOf(native, "readableDidRead") === true ? "Nothing" : undefined
+}
 
 const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)
 
