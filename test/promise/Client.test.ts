@@ -11,7 +11,7 @@ import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { testLive } from "../support/doubles/arranged.js"
 import * as IssuerDouble from "../support/doubles/IssuerDouble.js"
 import * as Wire from "../support/doubles/Wire.js"
-import { doubled, key, settings, simulatedClient } from "./simulatedClient.js"
+import { clientWithSearch, key, settings, simulatedClient } from "./simulatedClient.js"
 
 const found = { results: ["oats"] }
 
@@ -130,7 +130,7 @@ it.each<readonly [string, () => Effect.Effect<never, Advisor.NutritionAdvisorErr
 ])(
   "rejection: a search rejects with the failure or defect if the search of a custom layer %s",
   async (_, search, reason) => {
-    await using advisor = doubled(search)
+    await using advisor = clientWithSearch(search)
     await expect(advisor.search("oats")).rejects.toBe(reason)
   }
 )
@@ -143,7 +143,7 @@ it("rejection: each call rejects with the error of a layer that can't be built",
 })
 
 it("searchAs: it decodes with a schema of effect or zod", async () => {
-  await using advisor = doubled(() => Effect.succeed({ total: "3" }))
+  await using advisor = clientWithSearch(() => Effect.succeed({ total: "3" }))
   const ofEffect = advisor.searchAs(Schema.Struct({ total: Schema.NumberFromString }))
   const ofZod = advisor.searchAs(z.object({ total: z.string().transform(Number) }))
   expect(await ofEffect("oats")).toEqual({ total: 3 })
@@ -188,7 +188,7 @@ it("status: it has all fields of the TokenProvider's status", async () => {
 })
 
 it("status: the state is none without a TokenProvider, even if a caller has modified an earlier status", async () => {
-  await using advisor = doubled(() => Effect.never)
+  await using advisor = clientWithSearch(() => Effect.never)
   const none = tokenStatusOf(Option.none(), Option.none())
   const status = await advisor.status()
   expect(status).toEqual(none)

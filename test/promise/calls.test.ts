@@ -6,8 +6,8 @@ import * as Advisor from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { z } from "zod"
 import { proxied } from "../support/doubles/proxied.js"
-import { together } from "../support/tables/searchOptions.js"
-import { doubled, simulatedClient } from "./simulatedClient.js"
+import { allOptions } from "../support/tables/searchOptions.js"
+import { clientWithSearch, simulatedClient } from "./simulatedClient.js"
 
 const closed = (operation: "search" | "request") => new Advisor.TransportError({ operation, reason: "Closed" })
 
@@ -20,7 +20,7 @@ const hanging = () => {
 /** A client whose layer is already built, so that a search runs the given code before it returns its promise. */
 const beginning = async (run: () => void) => {
   const beginsWith = Effect.zipRight(Effect.sync(run), Effect.never)
-  const advisor = doubled((term) => term === "first" ? Effect.succeed({}) : beginsWith)
+  const advisor = clientWithSearch((term) => term === "first" ? Effect.succeed({}) : beginsWith)
   await advisor.search("first")
   return advisor
 }
@@ -70,7 +70,7 @@ it("signal: with an aborted signal, a call rejects with the reason before anythi
 
 it("signal: aborting it interrupts its calls, which reject with its reason", async () => {
   const { interrupted, search } = hanging()
-  await using advisor = doubled(search)
+  await using advisor = clientWithSearch(search)
   const { abort, signal } = nativeSignal(reason)
   const calls = ["oats", "rice"].map((term) => advisor.search(term, { signal }).catch((error: unknown) => error))
   await setImmediate()
@@ -85,7 +85,7 @@ it.each<readonly [string, () => ReturnType<typeof nativeSignal>, unknown]>([
   ["a Proxy around it", proxiedSignal, "left"],
   ["no reason and the events of an EventEmitter", oldSignal, expect.objectContaining({ name: "AbortError" })]
 ])("signal: a call rejects if a signal with %s is aborted before or during the call", async (_, signalOf, expected) => {
-  await using advisor = doubled(() => Effect.never)
+  await using advisor = clientWithSearch(() => Effect.never)
   const { abort, signal } = signalOf()
   const call = advisor.search("oats", { signal }).catch((error: unknown) => error)
   await setImmediate()
@@ -138,7 +138,7 @@ it("timeout: a slower search is interrupted and rejects with TransportError \"Ti
   const { interrupted, search } = hanging()
   // On a busy machine, the timeout may elapse before the search starts.
   const started = vi.fn()
-  await using advisor = doubled(() => Effect.zipRight(Effect.sync(started), search()))
+  await using advisor = clientWithSearch(() => Effect.zipRight(Effect.sync(started), search()))
   await expect(advisor.search("oats", { timeout: 1 })).rejects.toEqual(timedOut("search"))
   const searchAs = advisor.searchAs(Schema.Unknown)
   await expect(searchAs("oats", { timeout: "1 millis" })).rejects.toEqual(timedOut("search"))
@@ -184,7 +184,7 @@ it.each<readonly [what: string, schema: unknown]>([
 })
 
 it("timeout: a call that finishes in time resolves with its payload", async () => {
-  await using advisor = doubled(() => Effect.delay(Effect.succeed("payload"), "20 millis"))
+  await using advisor = clientWithSearch(() => Effect.delay(Effect.succeed("payload"), "20 millis"))
   expect(await advisor.search("oats", { timeout: "1 hour" })).toBe("payload")
 })
 
@@ -193,7 +193,7 @@ it("search options: all of them are passed to the layer, except signal and timeo
   await using advisor = Advisor.fromLayer(
     Layer.effectContext(Effect.map(runtime.runtimeEffect, ({ context }) => context))
   )
-  const passed = { ...together(0), tenant: "north" }
+  const passed = { ...allOptions(0), tenant: "north" }
   const options = { ...passed, signal: new AbortController().signal, timeout: 60_000 }
   await advisor.search("oats", options)
   await advisor.searchAs(Schema.Unknown)("rice", options)
@@ -239,7 +239,7 @@ it("close: a search that closes the client as it starts rejects with TransportEr
 })
 
 it("close: a search that the layer interrupts in an open client rejects with the reason \"Aborted\"", async () => {
-  await using advisor = doubled(() => Effect.interrupt)
+  await using advisor = clientWithSearch(() => Effect.interrupt)
   await expect(advisor.search("oats")).rejects.toMatchObject({ _tag: "TransportError", reason: "Aborted" })
 })
 

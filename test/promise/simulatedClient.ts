@@ -13,7 +13,7 @@ export const key = Redacted.value(Simulator.licenseKey)
 export const settings = { baseUrl: Simulator.baseUrl, licenseKey: key }
 
 /** A client whose search is the given one. */
-export const doubled = (search: (term: string) => Effect.Effect<unknown, NutritionAdvisorError>) =>
+export const clientWithSearch = (search: (term: string) => Effect.Effect<unknown, NutritionAdvisorError>) =>
   fromLayer(NutritionAdvisorTest.layer({ search }))
 
 /** A client with its own simulator. */

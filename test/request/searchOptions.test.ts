@@ -9,7 +9,7 @@ import { read } from "../support/documents/blocks.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { rows, together } from "../support/tables/searchOptions.js"
+import { allOptions, rows } from "../support/tables/searchOptions.js"
 
 const arrangement = Effect.gen(function*() {
   const { respondAlways, respondNext } = yield* Simulator.Simulator
@@ -53,7 +53,7 @@ test("options of a search: null counts as none", function*({ search }) {
 }, cached)
 
 test("options of a search: all are sent together, also if serviceIdHeader is set", function*({ search }) {
-  for (const options of [together(0), together(1)]) yield* search("oats", options)
+  for (const options of [allOptions(0), allOptions(1)]) yield* search("oats", options)
   const received = yield* sent
   for (const row of Object.values(rows)) expect(received.map(row.received)).toEqual(row.expected)
 }, advisor({ serviceIdHeader: "X-Id" }, { serviceIdHeader: "X-Id" }))
@@ -61,7 +61,7 @@ test("options of a search: all are sent together, also if serviceIdHeader is set
 test("options of a search: the retry after a 403 has all of them, and the next search has none", function*(services) {
   const { respondNext, search } = services
   yield* respondNext("search", { status: 403 })
-  yield* Effect.zipRight(search("oats", together(0)), search("oats"))
+  yield* Effect.zipRight(search("oats", allOptions(0)), search("oats"))
   const received = yield* sent
   for (const { expected: [first], received: receivedBy } of Object.values(rows)) {
     expect(received.map((request) => receivedBy(request) === first)).toEqual([true, true, false])
@@ -70,7 +70,7 @@ test("options of a search: the retry after a 403 has all of them, and the next s
 
 test("options of a search: reserved headers are dropped, whatever other options are set", function*({ search }) {
   const headers = { AUTHORIZATION: "Bearer another", "service-ID": "another", connection: "close" }
-  yield* search("oats", { ...together(0), headers })
+  yield* search("oats", { ...allOptions(0), headers })
   const [request] = yield* sent
   const secrets = [request?.authorization, request?.serviceId].map((secret) =>
     Redacted.value(Option.getOrThrow(secret ?? Option.none()))

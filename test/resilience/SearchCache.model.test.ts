@@ -7,7 +7,7 @@ import { runs } from "../support/doubles/runs.js"
 import { seeded } from "../support/doubles/runtime.js"
 import { AdvisorWorld } from "../support/model/AdvisorWorld.js"
 import { SteppedScheduler } from "../support/model/SteppedScheduler.js"
-import { histories, type History, leaves, play } from "./histories.js"
+import { histories, type History, leavesAfter, play } from "./histories.js"
 
 /** How a request ends, and after how many milliseconds. */
 interface Plan {
@@ -19,7 +19,7 @@ interface Search {
   readonly _tag: "Search"
   readonly term: string
   readonly plan: Plan
-  readonly leaves: number | undefined
+  readonly leavesAfter: number | undefined
 }
 
 const search = FastCheck.record<Search>({
@@ -29,7 +29,7 @@ const search = FastCheck.record<Search>({
     outcome: FastCheck.constantFrom<Plan["outcome"]>("payload", "payload", "failure", "defect"),
     millis: FastCheck.constantFrom(0, 100, 400, 2_000)
   }),
-  leaves
+  leavesAfter
 })
 
 const timeToLive = 1_000
@@ -98,9 +98,9 @@ const violationsOf = (scheduler: SteppedScheduler, { seed, steps }: History<Sear
     return true
   }
 
-  const begin = ({ leaves, plan, term }: Search) => {
+  const begin = ({ leavesAfter, plan, term }: Search) => {
     plans.set(term, plan)
-    const fiber = world.run(world.advisor.search(term), leaves)
+    const fiber = world.run(world.advisor.search(term), leavesAfter)
     callers.push({ term, since: world.time.now, fiber, isJudged: false })
     return fiber
   }

@@ -8,7 +8,7 @@ import { runs } from "../support/doubles/runs.js"
 import { seeded } from "../support/doubles/runtime.js"
 import { AdvisorWorld } from "../support/model/AdvisorWorld.js"
 import { SteppedScheduler } from "../support/model/SteppedScheduler.js"
-import { histories, type History, leaves, play } from "./histories.js"
+import { histories, type History, leavesAfter, play } from "./histories.js"
 
 type Outcome = "found" | "limit" | "fail" | "lost" | "die"
 
@@ -18,7 +18,7 @@ interface Search {
   readonly millis: number
   /** Milliseconds that the service below waits for a token before it sends; undefined if it doesn't pass the send gate. */
   readonly token: number | undefined
-  readonly leaves: number | undefined
+  readonly leavesAfter: number | undefined
 }
 
 const operation = "search"
@@ -35,7 +35,7 @@ const search = FastCheck.record<Search>({
   outcome: FastCheck.constantFrom<Outcome>("found", "found", "found", "limit", "fail", "lost", "die"),
   millis: FastCheck.constantFrom(1, 20, 700, 4_000, 7_000),
   token: FastCheck.constantFrom(undefined, undefined, 0, 10, 400),
-  leaves
+  leavesAfter
 })
 
 const history = histories(search, [0, 1, 20, 499, 500, 1_000, 3_000])
@@ -110,7 +110,7 @@ const violationsOf = (scheduler: SteppedScheduler, { seed, steps }: History<Sear
 
   play(world, violations, steps, (search) => {
     plans.push(search)
-    return world.run(world.advisor.search(`${plans.length - 1}`), search.leaves)
+    return world.run(world.advisor.search(`${plans.length - 1}`), search.leavesAfter)
   })
   return violations
 }

@@ -6,10 +6,10 @@ type Between =
   | { readonly _tag: "Leave"; readonly nth: number }
   | { readonly _tag: "Pass"; readonly millis: number }
 
-/** A caller that begins a search. `leaves` says after how many turns of the scheduler it leaves. */
+/** A caller that begins a search. `leavesAfter` is the number of turns of the scheduler after which it leaves, if it does. */
 interface Begin {
   readonly _tag: "Search"
-  readonly leaves: number | undefined
+  readonly leavesAfter: number | undefined
 }
 
 export interface History<Search extends Begin> {
@@ -18,7 +18,7 @@ export interface History<Search extends Begin> {
 }
 
 /** Most callers stay. */
-export const leaves = FastCheck.option(FastCheck.nat(30), { nil: undefined, freq: 6 })
+export const leavesAfter = FastCheck.option(FastCheck.nat(30), { nil: undefined, freq: 6 })
 
 export const histories = <Search extends Begin>(
   search: FastCheck.Arbitrary<Search>,
@@ -62,7 +62,7 @@ export const play = <Search extends Begin>(
     } else if (step._tag === "Search") {
       const caller = begin(step)
       callers.push(caller)
-      if (step.leaves !== undefined) leave(caller)
+      if (step.leavesAfter !== undefined) leave(caller)
     } else {
       const waiting = callers.filter((caller) => outcomeOf(caller) === "waits")
       const leaving = waiting[step.nth % waiting.length]

@@ -93,4 +93,4 @@ export const around = <A, E, R>(test: Effect.Effect<A, E, R>) =>
     const exit = yield* Effect.exit(Scope.extend(test, scope))
     yield* settle(Scope.close(scope, exit))
     return yield* exit
-  }).pipe(PlainCrypto.usedBy)
+  }).pipe(PlainCrypto.around)

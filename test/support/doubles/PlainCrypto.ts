@@ -25,5 +25,6 @@ export const install = () => {
   return () => void Object.assign(subtle, { decrypt, deriveKey, encrypt, importKey, sign })
 }
 
-export const usedBy = <A, E, R>(test: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+/** Runs a test with the plain WebCrypto. */
+export const around = <A, E, R>(test: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.acquireUseRelease(Effect.sync(install), () => test, (uninstall) => Effect.sync(uninstall))

@@ -26,7 +26,7 @@ export interface Outcome {
 
 export const search = NutritionAdvisor.search("apple")
 
-const searchWithOptions = NutritionAdvisor.search("apple", SearchOptionRows.together(0))
+const searchWithOptions = NutritionAdvisor.search("apple", SearchOptionRows.allOptions(0))
 
 const execute = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))

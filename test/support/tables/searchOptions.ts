@@ -50,5 +50,5 @@ export const markedPlaces = Object.values(rows)
   .filter(({ expected: [withMarker], isSecret }) => !isSecret && withMarker.includes(marker)).length
 
 /** All options in one search, each with the first or the second of its values. */
-export const together = (index: 0 | 1): Options =>
+export const allOptions = (index: 0 | 1): Options =>
   Object.fromEntries(Object.entries(rows).map(([name, { values }]) => [name, values()[index]]))

@@ -33,8 +33,8 @@ export const exchanges = Effect.flatMap(
   ({ counters }) => Effect.map(counters, ({ exchanges }) => exchanges)
 )
 
-/** The exchanges that an effect costs. */
-export const cost = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+/** The number of exchanges while an effect runs. */
+export const exchangesDuring = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const before = yield* exchanges
     yield* effect
@@ -42,7 +42,7 @@ export const cost = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 export const revocationCost = (replicas: ReadonlyArray<Replica>) =>
-  cost(Effect.flatMap(Simulator.Simulator, ({ revoke }) => Effect.zipRight(revoke, searchAll(replicas))))
+  exchangesDuring(Effect.flatMap(Simulator.Simulator, ({ revoke }) => Effect.zipRight(revoke, searchAll(replicas))))
 
 /** Tests that have a simulator in memory each, in real time. */
 export const withSimulator = arrangedLive(Simulator.Simulator, Simulator.layerHttpClient())

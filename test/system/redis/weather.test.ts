@@ -2,7 +2,7 @@ import { expect } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import * as RedisServer from "./RedisServer.js"
-import { cost, exchanges, replica, revocationCost, searchAll, withSimulator } from "./replicas.js"
+import { exchanges, exchangesDuring, replica, revocationCost, searchAll, withSimulator } from "./replicas.js"
 
 const count = 4
 
@@ -23,7 +23,7 @@ RedisServer.describeWithRedis("replicas on a Redis that", () => {
     "%s: each replica exchanges by itself and logs a warning until Redis recovers",
     function*([, begins, ends]) {
       const { replicas, server } = yield* surroundings
-      expect(yield* cost(searchAll(replicas))).toBe(1)
+      expect(yield* exchangesDuring(searchAll(replicas))).toBe(1)
       yield* begins(server)
       expect(yield* revocationCost(replicas)).toBe(count)
       expect(replicas.map(({ warnings }) => warnings.length > 0)).toEqual(replicas.map(() => true))
@@ -41,7 +41,7 @@ RedisServer.describeWithRedis("replicas on a Redis that", () => {
   ])("%s", function*([, exchangesOfAll, happens], simulator) {
     const { replicas, server } = yield* surroundings
     yield* simulator.setLatency("token", "1 second")
-    const searches = yield* Effect.fork(cost(searchAll(replicas)))
+    const searches = yield* Effect.fork(exchangesDuring(searchAll(replicas)))
     yield* Effect.repeat(exchanges, { until: (exchanges) => exchanges > 0, schedule: Schedule.spaced(10) })
     yield* Effect.sleep("100 millis")
     yield* happens(server)

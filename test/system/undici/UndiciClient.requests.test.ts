@@ -5,7 +5,7 @@ import { Effect, FiberRef, Layer, type Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { arrangedLive, testLive } from "../../support/doubles/arranged.js"
 import { replying, serve } from "../../support/doubles/Wire.js"
-import { advisor, ours, ways } from "./ways.js"
+import { advisor, undiciClient, ways } from "./ways.js"
 
 type Execute = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<unknown, unknown>
 
@@ -18,13 +18,13 @@ const senders: ReadonlyArray<Sender> = [
   {
     name: "the client itself",
     make: (origin) =>
-      Effect.map(ours, (client) => HttpClient.mapRequest(client, HttpClientRequest.prependUrl(origin)).execute)
+      Effect.map(undiciClient, (client) => HttpClient.mapRequest(client, HttpClientRequest.prependUrl(origin)).execute)
   },
   ...ways.map(({ name, through }): Sender => ({
     name: `httpClient ${name}`,
     make: (origin) =>
       Effect.map(
-        Effect.flatMap(ours, (client) => advisor(through(client), origin)),
+        Effect.flatMap(undiciClient, (client) => advisor(through(client), origin)),
         ({ httpClient }) => httpClient.execute
       )
   }))

@@ -5,7 +5,7 @@ import { Effect, Option, type Tracer } from "effect"
 import { testLive } from "../../support/doubles/arranged.js"
 import { recordSpans } from "../../support/doubles/spans.js"
 import { replying, serve } from "../../support/doubles/Wire.js"
-import { ours } from "./ways.js"
+import { undiciClient } from "./ways.js"
 
 const shown = ({ attributes, kind, name, parent, status }: Tracer.Span) => ({
   name,
@@ -26,7 +26,7 @@ const spansOf = (client: HttpClient.HttpClient, url: string) =>
 
 testLive("UndiciClient: a request has the same span as with the platform's undici client", function*() {
   const { origin } = yield* serve(found)
-  const spans = yield* spansOf(yield* ours, `${origin}/v2/x`)
+  const spans = yield* spansOf(yield* undiciClient, `${origin}/v2/x`)
   const platform = Effect.flatMap(HttpClient.HttpClient, (client) => spansOf(client, `${origin}/v2/x`))
   expect(spans).toEqual(yield* Effect.provide(platform, NodeHttpClient.layerUndici))
   expect(spans).toMatchObject([

@@ -5,7 +5,7 @@ import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import * as Issuer from "../../support/doubles/IssuerDouble.js"
 
-export const ours = Effect.orDie(UndiciClient.make())
+export const undiciClient = Effect.orDie(UndiciClient.make())
 
 export const ways = [
   { name: "in one step", through: identity<HttpClient.HttpClient> },
