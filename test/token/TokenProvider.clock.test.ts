@@ -20,10 +20,10 @@ const skewed = (policy?: RefreshPolicy.Options) =>
 
 const doubles = Layer.merge(Issuer.layer, TokenStore.layer)
 
-/** With the usual Schedule. */
+/** With background checks. */
 const scheduled = arranged(skewed(), doubles)
 
-/** Without the Schedule. */
+/** Without background checks. */
 const onDemand = arranged(skewed({ background: false }), doubles)
 
 describe("wall clock that jumps forward, as after sleep mode", () => {
@@ -37,7 +37,7 @@ describe("wall clock that jumps forward, as after sleep mode", () => {
     expect(Issuer.valueOf(yield* Fiber.join(caller))).toBe(Issuer.secretOf(2))
   })
 
-  scheduled("the Schedule also refreshes the next token", function*({ clock, get, issuer }) {
+  scheduled("the background checks also refresh the next token", function*({ clock, get, issuer }) {
     clock.wallOffset += 8 * hour
     yield* get
     yield* TestClock.adjust(950_001)
@@ -134,7 +134,7 @@ test.each([5_000, hour, -60_000])(
 )
 
 scheduled(
-  "wall clock that is set back: the Schedule refreshes the token within a minute",
+  "wall clock that is set back: a background check refreshes the token within a minute",
   function*({ clock, issuer, store }) {
     // The first check is over.
     yield* TestClock.adjust("1 second")

@@ -15,7 +15,7 @@ const { unavailable } = Issuer
 
 const atFirst = Effect.withRandom(Random.fixed([0]))
 
-/** The Schedule checks as early as possible. */
+/** The background checks come as early as possible. */
 const freshAtFirst = arranged(Issuer.withFirstToken, Issuer.layerProvider(), atFirst)
 
 const coldAtFirst = arranged(Issuer.providerServices, Issuer.layerProvider(), atFirst)
@@ -67,8 +67,8 @@ const countingReads = Effect.gen(function*() {
   return { get, reads: () => reads }
 })
 
-describe("refresh: Schedule", () => {
-  withIssuer("the Schedule continues after the store has failed for a while", function*(issuer) {
+describe("refresh: background checks", () => {
+  withIssuer("the checks continue after the store has failed for a while", function*(issuer) {
     const store = yield* TokenStore.make
     let isDown = false
     const current = Effect.suspend(() => isDown ? Effect.die("no connection") : store.current)
@@ -89,7 +89,7 @@ describe("refresh: Schedule", () => {
     [19_999, [0]],
     [20_000, [0, 18_000, 36_000, 54_000]]
   ])(
-    "the Schedule refreshes tokens only if they live at least 20 s: %d ms",
+    "the checks refresh tokens only if they live at least 20 s: %d ms",
     function*([life, starts], { issuer, provider }) {
       yield* issuer.respondNext(...[1, 2, 3, 4].map((number) => Issuer.issued(number, life)))
       yield* provider.get
@@ -98,7 +98,7 @@ describe("refresh: Schedule", () => {
     }
   )
 
-  withIssuer("the Schedule doesn't check the token more often because of further calls", function*() {
+  withIssuer("further calls don't add checks", function*() {
     const { get, reads } = yield* countingReads
     const getTwice = Effect.all([get, TestClock.adjust("1 second"), get, TestClock.adjust("1 second")])
     yield* getTwice
@@ -107,7 +107,7 @@ describe("refresh: Schedule", () => {
     expect(reads() - readsOfFirstCalls).toBe(2)
   })
 
-  coldAtFirst("the Schedule starts with the first token, not with the layer", function*({ issuer }) {
+  coldAtFirst("the checks start with the first token, not with the layer", function*({ issuer }) {
     yield* TestClock.adjust("1 hour")
     expect(yield* issuer.calls).toBe(0)
     expect(yield* Time.timers).toBe(0)
@@ -125,13 +125,13 @@ describe("refresh: Schedule", () => {
         issuer.respondNext(Effect.fail(unavailable)),
         provider.get
       ])]
-  ])("the Schedule also starts if the first token comes from %s", function*([, first], services) {
+  ])("the checks also start if the first token comes from %s", function*([, first], services) {
     yield* first(services)
     yield* TestClock.adjust(windowStart)
     expect(yield* services.issuer.calls).toBe(2)
   })
 
-  freshAtFirst("the Schedule retries at its first check after the backoff", function*({ issuer }) {
+  freshAtFirst("a refresh that has failed is retried at the first check after the backoff", function*({ issuer }) {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* TestClock.adjust(windowStart + 60_000)
     const [, ...starts] = yield* issuer.starts
@@ -139,7 +139,7 @@ describe("refresh: Schedule", () => {
   })
 
   freshAtFirst(
-    "the Schedule refreshes a token that other code put into the store, once it is used",
+    "the checks refresh a token that other code put into the store, once it is used",
     function*({ issuer, provider, store }) {
       yield* TestClock.adjust("1 minute")
       yield* store.put(Issuer.token(9, 60_000, 100_000))
@@ -150,7 +150,7 @@ describe("refresh: Schedule", () => {
     }
   )
 
-  withIssuer("the Schedule does not read the store while the token is fresh", function*() {
+  withIssuer("the checks don't read the store while the token is fresh", function*() {
     const { get, reads } = yield* countingReads
     yield* Effect.zipRight(get, TestClock.adjust("1 minute"))
     const readAtFirst = reads()
