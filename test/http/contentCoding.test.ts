@@ -28,6 +28,10 @@ describe("content-encoding header", () => {
     expect(await shownHeaders("gzip", "")).toEqual({ coding: null, length: null })
   })
 
+  it("gzip and content-length are dropped even if the decoded body is a gzip file", async () => {
+    expect(await shownHeaders("gzip", zipped)).toEqual({ coding: null, length: null })
+  })
+
   it.each<readonly [string, Uint8Array<ArrayBuffer>]>([
     ["br, gzip", zipped],
     ["zstd, x-gzip", zipped],
