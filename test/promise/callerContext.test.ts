@@ -33,6 +33,20 @@ it.each<readonly [what: string, Partial<ClientOptions>, before: (advisor: Client
   expect(contexts).toEqual(new Map(callers.map((caller) => [caller, caller])))
 })
 
+it("context: a search succeeds in the Edge Runtime of Next.js, whose process.getBuiltinModule throws", async () => {
+  vi.resetModules()
+  const getBuiltinModule = vi.spyOn(process, "getBuiltinModule").mockImplementation(() => {
+    throw new Error("A Node.js API is used (process.getBuiltinModule) which is not supported in the Edge Runtime.")
+  })
+  try {
+    const promise = await import("effect-nutrition-advisor/promise")
+    await using advisor = promise.createClient({ ...settings, httpClient: Simulator.layerHttpClient() })
+    expect(await advisor.search("oats")).toHaveProperty("results")
+  } finally {
+    getBuiltinModule.mockRestore()
+  }
+})
+
 it("context: `jest --detectOpenHandles` reports no open handle of the client", async () => {
   const handles: Array<string> = []
   const hook = createHook({

@@ -7,7 +7,16 @@ interface AnyProcess {
 
 const { process }: { readonly process?: AnyProcess } = globalThis
 
-const asyncHooks = process?.getBuiltinModule?.("node:async_hooks")
+const findAsyncHooks = () => {
+  try {
+    return process?.getBuiltinModule?.("node:async_hooks")
+  } catch {
+    // In the Edge Runtime of Next.js, the method exists but throws.
+    return undefined
+  }
+}
+
+const asyncHooks = findAsyncHooks()
 
 /** Keeps a context without keeping the process running. Without `hasRef`, `jest --detectOpenHandles` would report an open handle. */
 const ContextResource = asyncHooks && class extends asyncHooks.AsyncResource {
