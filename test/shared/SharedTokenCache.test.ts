@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Option, TestClock } from "effect"
+import { Effect, Layer, Option, Schema, TestClock } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
@@ -53,5 +53,10 @@ describe("SharedTokenCacheError", () => {
     [11_000, "11000"]
   ])("the code %j is kept only if it is a word", (code, kept) => {
     expect(new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code }).code).toBe(kept)
+  })
+
+  it("a subclass keeps its own fields", () => {
+    class Outage extends SharedTokenCache.SharedTokenCacheError.extend<Outage>("Outage")({ region: Schema.String }) {}
+    expect(new Outage({ reason: "Unavailable", region: "eu" })).toMatchObject({ reason: "Unavailable", region: "eu" })
   })
 })
