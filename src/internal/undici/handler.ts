@@ -58,7 +58,7 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, cause: unknown) {
-    // For a 304 with a content-length, undici reports that the body is missing, although it has none (RFC 9110, section 8.6).
+    // These have no body, but undici reports that the body of a 304 with a content-length is missing (RFC 9110, section 8.6).
     if (statusesWithoutBody.has(this.status)) return this.respond(true)
     this.detach()?.onFailure(cause, this.status >= 200 ? this.status : undefined)
   }

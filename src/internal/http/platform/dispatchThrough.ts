@@ -107,21 +107,25 @@ const readUnread = (
 
 const textBytes = (response: PlatformResponse) => Effect.map(response.text, (text) => encoder.encode(text))
 
-/** Reads a body that a wrapper has read. If nothing is kept, an error status needs no body, and for any other one the client decides. */
+/** Reads a body that a wrapper has read. If nothing is kept, the client decides: node:http returns an empty body, the others fail. */
 const readAgain = (
   response: PlatformResponse,
   native: unknown,
   maxBytes: number,
   kept: "TextOrBytes" | "Text" | "Nothing"
 ): Effect.Effect<BufferedBody, unknown> => {
-  const rest = kept === "TextOrBytes" ? readUnread(response, native, maxBytes) : readStream(response.stream, maxBytes)
-  const withoutKept = isOk(response.status) ? rest : Effect.succeed(noBody)
-  if (kept === "Nothing") return withoutKept
-  const text = textBytes(response)
-  return (kept === "Text" ? text : Effect.catchAll(text, () => bytesIn(response))).pipe(
-    Effect.map((body) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })),
-    Effect.catchAllCause(() => withoutKept)
-  )
+  const cut = (body: Uint8Array) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })
+  switch (kept) {
+    case "Text":
+      return Effect.map(textBytes(response), cut)
+    case "TextOrBytes":
+      return Effect.catchAll(textBytes(response), () => bytesIn(response)).pipe(
+        Effect.map(cut),
+        Effect.catchAll(() => readUnread(response, native, maxBytes))
+      )
+    case "Nothing":
+      return readStream(response.stream, maxBytes)
+  }
 }
 
 const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
@@ -129,10 +133,14 @@ const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<B
   // A FetchCall has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
   if (native instanceof WholeResponse) return readWhole(response)
   const kept = keptOf(native)
-  return kept === undefined ? readUnread(response, native, maxBytes) : readAgain(response, native, maxBytes, kept)
+  if (kept === undefined) return readUnread(response, native, maxBytes)
+  const again = readAgain(response, native, maxBytes, kept)
+  if (isOk(response.status)) return again
+  // Without its body, the status of an error is still useful. A stream that is only partly read may never end.
+  return kept === "Nothing" ? Effect.succeed(noBody) : Effect.catchAllCause(again, () => Effect.succeed(noBody))
 }
 
-/** For a 304 with a content-length, undici reports that the body is missing, although it has none (RFC 9110, section 8.6). */
+/** Responses with these statuses have no body, whatever the client says: undici misses the body of a 304 that has a content-length. */
 const readAnyBody = (response: PlatformResponse, maxBytes: number) =>
   statusesWithoutBody.has(response.status)
     ? Effect.orElseSucceed(readBody(response, maxBytes), () => noBody)
