@@ -78,6 +78,18 @@ describe.each(clients)("HTTP boundary over $name", ({ layer, name }) => {
     expect(yield* search("apple")).toEqual({ results: [] })
   })
 
+  testLive("a body that breaks off fails the search, even if a wrapper has read it and ignores that", function*() {
+    const service = yield* Replies.serve({
+      data: (_, response) => {
+        response.writeHead(200, { "content-length": "100" })
+        response.write("{", () => response.destroy())
+      }
+    })
+    const ignoring = HttpClient.tap(({ status, text }) => status === 200 ? Effect.ignore(text) : Effect.void)
+    const { search } = yield* advisorAt(service.origin, wrapping(layer, ignoring))
+    expect(yield* Effect.flip(search("apple"))).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+  })
+
   testLive("maxResponseBytes applies to a response that a wrapper has read", function*() {
     const { origin: baseUrl } = yield* Replies.serve()
     const client = wrapping(layer, HttpClient.tap(reads.text))

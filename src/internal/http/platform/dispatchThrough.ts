@@ -107,7 +107,7 @@ const readUnread = (
 
 const textBytes = (response: PlatformResponse) => Effect.map(response.text, (text) => encoder.encode(text))
 
-/** Reads a body that a wrapper has read. If nothing is kept, the client decides: node:http returns an empty body, the others fail. */
+/** Reads a body that a wrapper has read. If nothing is kept, it is empty or reading it fails, depending on the client. */
 const readAgain = (
   response: PlatformResponse,
   native: unknown,
