@@ -21,8 +21,8 @@ import type { ConfigurationError } from "./NutritionAdvisorError.js"
  */
 export interface RefreshPolicy {
   /**
-   * Whether the client also refreshes the token while there are no calls. A Schedule computes the times of its checks. If not, only calls
-   * start a refresh. `true` by default.
+   * Whether the client also refreshes the token while there are no calls. If not, only calls start a refresh. A Schedule computes when the
+   * client checks the token. `true` by default.
    */
   readonly background: boolean
   /** How long a token is stale before it expires. Capped at a tenth of the token's lifetime. 5 minutes by default. */
