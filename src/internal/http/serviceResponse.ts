@@ -26,12 +26,12 @@ const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
 
 /**
  * Returns the time in a Retry-After header (RFC 9110, section 10.2.3) as seconds from now. A date in the past is zero. If a gateway has added
- * a second number, the first one counts, as with node:http.
+ * a second number, the first one counts, as with node:http. A number of more than 31 years is a Unix time, which some services send.
  */
 const secondsUntil = (value: string, now: number): number | undefined => {
-  const [seconds] = /^\d{1,15}(\.\d{1,9})?(?= *(,|$))/.exec(value) ?? []
-  if (seconds !== undefined) return Number(seconds)
-  const millis = date.test(value) ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`) : Number.NaN
+  const seconds = Number(/^\d{1,15}(\.\d{1,9})?(?= *(,|$))/.exec(value)?.[0])
+  if (seconds < 1e9) return seconds
+  const millis = date.test(value) ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`) : seconds * 1000
   return Number.isNaN(millis) ? undefined : Math.max(0, (millis - now) / 1000)
 }
 
