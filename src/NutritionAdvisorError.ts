@@ -49,7 +49,7 @@ const ofResponse = {
   operation: Operation,
   /** The status code of the response. */
   status: Schema.Number,
-  /** The first 4 KiB of the response body, if it is text or JSON. It may repeat secrets, so it is never printed and never encoded. */
+  /** The first 4 KiB of the response body, if it is text, JSON or XML. It may repeat secrets, so it is never printed and never encoded. */
   body: Hidden,
   /** The response headers that `observeHeaders` lists, with their names in lower case. */
   headers: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))

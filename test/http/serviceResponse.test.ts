@@ -67,7 +67,11 @@ describe("error of a response", () => {
     ["application/json", "x", true],
     ["application/problem+json; charset=utf-8", "x", true],
     ["text/html", "x", true],
+    ["application/xml; charset=UTF-8", "x", true],
     ["application/octet-stream", "x", false],
+    ["application/octet-stream", "{}", true],
+    ["", "{}", true],
+    ["", "x", false],
     ["text/plain", "", false]
   ])("a body with the content type %s and the text %j is in the error: %s", function*([type, body, kept]) {
     expect("body" in (yield* errorOf(500, { "content-type": type }, body))).toBe(kept)

@@ -38,8 +38,10 @@ const secondsUntil = (value: string, now: number): number | undefined => {
 /** The status codes of redirects. fetch reports a redirect that it does not follow as 0. */
 const redirects = new Set([0, 301, 302, 303, 307, 308])
 
-const isText = (response: ServiceResponse) =>
-  /^(text\/|application\/([\w.-]+\+)?json)/i.test(headerOf(response, "content-type"))
+/** Whether the body is text, JSON or XML. Some services send JSON as application/octet-stream, or without a content type. */
+const isReadable = (response: ServiceResponse) =>
+  /^(text\/|application\/([\w.-]+\+)?(json|xml))/i.test(headerOf(response, "content-type")) ||
+  jsonOf(response) !== undefined
 
 const keptBodyBytes = 4 * 1024
 
@@ -67,7 +69,7 @@ export const fieldsWithoutBody = (response: ServiceResponse): ResponseFields => 
 /** Adds the body. It is redacted, because it may repeat a secret. If the limit splits a character, the character is dropped. */
 export const fieldsWithBody = (response: ServiceResponse): ResponseFields => {
   const { body } = response
-  if (body.length === 0 || !isText(response)) return fieldsWithoutBody(response)
+  if (body.length === 0 || !isReadable(response)) return fieldsWithoutBody(response)
   const text = new TextDecoder().decode(body.subarray(0, keptBodyBytes), { stream: body.length > keptBodyBytes })
   return { ...fieldsWithoutBody(response), body: Redacted.make(text) }
 }
