@@ -21,8 +21,11 @@ export interface ServiceResponse extends BufferedResponse {
 /** Returns the value of a header, or an empty string if it is missing. */
 export const headerOf = ({ headers }: ServiceResponse, name: string) => String(headers[name] ?? "").trim()
 
-/** The date formats of RFC 9110, section 5.6.7: IMF-fixdate, RFC 850 and asctime. The last one implies GMT without naming it. */
-const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
+/**
+ * The date formats of RFC 9110, section 5.6.7: IMF-fixdate, RFC 850 and asctime. The last one implies GMT without naming it. Services in Go
+ * often write UTC instead of GMT.
+ */
+const date = /^[A-Z][a-z]+(, .* (GMT|UTC)| .* \d{4})$/
 
 /**
  * Returns the time in a Retry-After header (RFC 9110, section 10.2.3) as seconds from now. A date in the past is zero. If a gateway has added
@@ -31,7 +34,7 @@ const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
 const secondsUntil = (value: string, now: number): number | undefined => {
   const seconds = Number(/^\d{1,15}(\.\d{1,9})?(?= *(,|$))/.exec(value)?.[0])
   if (seconds < 1e9) return seconds
-  const millis = date.test(value) ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`) : seconds * 1000
+  const millis = date.test(value) ? Date.parse(/\d$/.test(value) ? `${value} GMT` : value) : seconds * 1000
   return Number.isNaN(millis) ? undefined : Math.max(0, (millis - now) / 1000)
 }
 
