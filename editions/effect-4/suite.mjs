@@ -5,6 +5,7 @@ export const suite = [
   "test/token/TokenProvider.model.test.ts",
   // The behavior of the client.
   "test/request/NutritionAdvisor.test.ts",
+  "test/http/boundaries.test.ts",
   "test/http/leaks.test.ts",
   "test/promise/Client.test.ts",
   "test/promise/callerContext.test.ts",

@@ -19,6 +19,12 @@ const provided = (module, name) => (call) =>
 const layerOf = (module, name) => (call) =>
   `${call.file.local("effect/Layer")}.succeed(${call.file.local(module)}.${name}, ${last(call)})`
 
+/** Turns a setting of a client into a service that each of its requests gets. */
+const settingOfClient = (name) => (call) => {
+  const provided = `${call.file.local("effect/Effect")}.provideService(${call.ns}.${name}, ${last(call)})`
+  return `${call.ns}.transformResponse(${before(call)}${provided})`
+}
+
 const inArray = (name) => (call) => `${call.ns}.${name}([${call.args.join(", ")}])`
 
 const checked = (check, limit) => (call) => `${call.ns}.check(${call.ns}.${check}(${limit ?? call.args[0]}))`
@@ -112,6 +118,8 @@ export const calls = {
     call.args.length === 2 ? `${call.ns}.rechunk(${call.ns}.fromQueue(${call.args[0]}), 1)` : undefined,
   "@effect/platform/Headers#remove": (call) =>
     last(call).startsWith("\"") ? undefined : `${call.ns}.removeMany(${call.args.join(", ")})`,
+  "@effect/platform/HttpClient#withTracerDisabledWhen": settingOfClient("TracerDisabledWhen"),
+  "@effect/platform/HttpClient#withTracerPropagation": settingOfClient("TracerPropagationEnabled"),
   "@effect/platform/HttpMiddleware#withTracerDisabledWhen": (call) => {
     const layer = call.file.local("effect/Layer")
     return `${layer}.provide(${before(call)}${layer}.succeed(${call.ns}.TracerDisabledWhen, ${last(call)}))`
