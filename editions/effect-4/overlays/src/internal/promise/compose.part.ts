@@ -1,7 +1,10 @@
 import * as Cause from "effect/Cause"
 import * as ConfigProvider from "effect/ConfigProvider"
 
-/** The default provider of Effect 4 keeps the variables that it read on first use. */
+/**
+ * Runs an effect that reads environment variables, with their current values. The default provider of Effect 4 keeps the variables that it
+ * read on first use.
+ */
 const runNow = <A, E>(effect: Effect.Effect<A, E>): Either.Result<A, E> =>
   Effect.runSync(
     Effect.provideService(Effect.result(effect), ConfigProvider.ConfigProvider, ConfigProvider.fromEnv())

@@ -1,4 +1,7 @@
-/** In Effect 4, a reference has to be in the context that the layer provides. */
+/**
+ * Creates the client over a TokenProvider. Effect's loggers redact headers that carry secrets: in Effect 4, their names have to be in the
+ * context that the layer provides.
+ */
 export const fromTokens = (
   settings: Settings.DataSettings,
   tokens: TokenProvider.Service
