@@ -101,11 +101,12 @@ const withVersions = (text) =>
 const readme = () => {
   const text = withVersions(translateBlocks("README.md", read(root, "README.md")))
     .replaceAll(/effect@\^3\S+ @effect\/platform@\S+/g, "effect@^4.1")
+    .replaceAll(`npm install ${own.name} `, `npm install ${own.name}@${own.publishConfig.tag} `)
     .replaceAll("Node 20.19", "Node 22.19")
     .replaceAll(/^!\[.*\n\n/gm, "")
     .replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, "$1")
     .replace(/- Keep the version ranges\..*\n/, "")
-  return `This is the edition for Effect 4.\n\n${text}`
+  return `This is the edition for Effect 4. The pages that it mentions are in the repository.\n\n${text}`
 }
 
 const translateAll = () => {

@@ -1,6 +1,6 @@
 /**
- * `node editions/effect-4/installed.mjs`: installs the package in `pack/` with Effect 4 in an empty folder, and runs the first program of
- * the README there, on Node 22 and 24.
+ * `node editions/effect-4/installed.mjs`: runs the install command of the README in an empty folder, with the package in `pack/`, and then
+ * the first program of the README, on Node 22 and 24.
  */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -11,9 +11,13 @@ const edition = import.meta.dirname
 
 const [archive] = readdirSync(join(edition, "pack")).filter((name) => name.endsWith(".tgz"))
 
-const [, program] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(edition, "out", "README.md"), "utf8")) ?? []
+const readme = readFileSync(join(edition, "out", "README.md"), "utf8")
 
-const { devDependencies: { effect } } = JSON.parse(readFileSync(join(edition, "package.json"), "utf8"))
+const [, program] = /```ts\n([\s\S]*?)```/.exec(readme) ?? []
+
+const { name, publishConfig } = JSON.parse(readFileSync(join(edition, "package.json"), "utf8"))
+
+const [, command = ""] = /^npm (install .*)$/m.exec(readme) ?? []
 
 const nodeName = `node-linux-${process.arch}`
 
@@ -21,8 +25,9 @@ const folder = mkdtempSync(join(tmpdir(), "installed-"))
 try {
   writeFileSync(join(folder, "package.json"), "{}")
   writeFileSync(join(folder, "search.mjs"), program)
-  const packages = [join(edition, "pack", archive), `effect@${effect}`, `${nodeName}@22.23.3`]
-  execFileSync("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages], {
+  const published = `${name}@${publishConfig.tag}`
+  const words = command.split(" ").map((word) => word === published ? join(edition, "pack", archive) : word)
+  execFileSync("npm", [...words, `${nodeName}@22.23.3`, "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: folder,
     stdio: "inherit"
   })
