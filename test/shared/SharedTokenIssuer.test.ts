@@ -228,6 +228,19 @@ describe("sharing: lease", () => {
     expect(yield* isLeaseFree).toBe(true)
   })
 
+  test("a lease that is granted after its timeout, and after its release, is released again", function*({ cache }) {
+    cache.always.set("read", Cache.takes(600))
+    cache.next.set("lease", Cache.getsLate(1_500))
+    const [, millis] = yield* timed(fromNewReplica)
+    expect(millis).toBeLessThan(5_000)
+  })
+
+  test("a late release doesn't end the lease of the next attempt", function*({ cache, issuer }) {
+    yield* issuer.setLatency(500)
+    cache.next.set("lease", Cache.fails).set("release", Cache.getsLate(300))
+    expect([yield* fromNewReplica, yield* fromNewReplica]).toEqual([1, 1].map(Issuer.secretOf))
+  })
+
   test(
     "if the lease is never free, a replica exchanges after `lease` + `tokenTimeout`, and does not share the token",
     function*({ cache }) {

@@ -18,8 +18,8 @@ export const reportFailure = (error: SharedTokenCacheError) =>
   )
 
 /**
- * Reads and writes the entry of a license key in the cache, and takes its lease. Each acquisition of a token is a separate owner of the lease.
- * Work that continues after the token was returned runs in `scope`.
+ * Reads and writes the entry of a license key in the cache, and takes its lease. Work that continues after the token was returned runs in
+ * `scope`.
  */
 export const make = (
   cache: Service,
@@ -29,7 +29,8 @@ export const make = (
 ) => {
   const withinCacheTimeout = <A>(call: Effect.Effect<A, SharedTokenCacheError>) =>
     withTimeout(call, cacheTimeout, () => new SharedTokenCacheError({ reason: "Timeout" }))
-  const owner = globalThis.crypto.randomUUID()
+  /** Each attempt to take the lease is another owner, so that the release of a failed attempt can't end the lease of a later one. */
+  let owner = ""
   /** The latest `receivedAt` of all tokens that were read. */
   let latestRead = Number.NEGATIVE_INFINITY
 
@@ -43,9 +44,12 @@ export const make = (
       yield* cache.write(name, yield* encrypt(notOlderThanRead(token)), { owner, timeToLive })
     })
 
-  const endLease = Effect.suspend(() => cache.release(name, owner))
+  const endLeaseOf = (holder: string) => Effect.suspend(() => cache.release(name, holder))
 
-  const endLeaseInBackground = Effect.forkIn(Effect.ignore(withinCacheTimeout(endLease)), scope)
+  const endLease = Effect.suspend(() => endLeaseOf(owner))
+
+  const endLeaseInBackground = (holder: string) =>
+    Effect.forkIn(Effect.ignore(withinCacheTimeout(endLeaseOf(holder))), scope)
 
   return {
     /** Reads the token, with the times that its publisher gave it. */
@@ -59,12 +63,23 @@ export const make = (
     ),
     /**
      * Takes the lease if it is free, and returns whether it did. If the call fails, the cache may have granted the lease anyway, so it is
-     * released in the background.
+     * released in the background. A call that exceeds its timeout still runs, and over a pool of connections it may reach the cache after
+     * this release. If it then gets the lease, it releases it again.
      */
-    take: Effect.tapError(
-      Effect.suspend(() => withinCacheTimeout(cache.lease(name, owner, lease))),
-      () => endLeaseInBackground
-    ),
+    take: Effect.suspend(() => {
+      const holder = globalThis.crypto.randomUUID()
+      owner = holder
+      let hasFailed = false
+      return cache.lease(name, holder, lease).pipe(
+        Effect.tap((isGranted) => isGranted && hasFailed ? endLeaseInBackground(holder) : Effect.void),
+        Effect.uninterruptible,
+        withinCacheTimeout,
+        Effect.tapError(() => {
+          hasFailed = true
+          return endLeaseInBackground(holder)
+        })
+      )
+    }),
     release: Effect.catchAll(withinCacheTimeout(endLease), reportFailure),
     /**
      * Publishes the token before it releases the lease, so that the next holder of the lease finds the token. Both calls share one timeout,
@@ -75,7 +90,7 @@ export const make = (
         Effect.catchAll(reportFailure),
         Effect.zipRight(endLease),
         withinCacheTimeout,
-        Effect.tapError(({ reason }) => reason === "Timeout" ? endLeaseInBackground : Effect.void),
+        Effect.tapError(({ reason }) => reason === "Timeout" ? endLeaseInBackground(owner) : Effect.void),
         Effect.catchAll(reportFailure)
       )
   }

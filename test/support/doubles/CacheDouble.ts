@@ -1,5 +1,5 @@
 /** A SharedTokenCache in memory that records its calls, and lets tests change how they behave. */
-import { Context, Effect, Layer, Scope } from "effect"
+import { Context, Effect, Fiber, Layer, Scope } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import * as PlainCrypto from "./PlainCrypto.js"
 import * as Time from "./Time.js"
@@ -20,6 +20,10 @@ export const fails: Behavior = () => Effect.fail(unavailable)
 /** Half of the milliseconds pass before the cache gets the call, and half before its response arrives. */
 export const takes = (millis: number): Behavior => (call) =>
   Effect.zipLeft(Effect.delay(call, millis / 2), Effect.sleep(millis / 2))
+
+/** The cache gets the call after some milliseconds, even if the caller is interrupted before: a promise can't be interrupted. */
+export const getsLate = (millis: number): Behavior => (call) =>
+  Effect.flatMap(Effect.forkDaemon(Effect.delay(call, millis)), Fiber.join)
 
 interface Call {
   readonly operation: Operation
