@@ -3,7 +3,6 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,24 +13,11 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
-import { BodyBytes } from "../bodyBytes.js"
-import { encoder, readInterruptibly } from "../chunks.js"
-import {
-  type BufferedBody,
-  type BufferedResponse,
-  type Dispatch,
-  isOk,
-  type Request,
-  statusesWithoutBody
-} from "../dispatch.js"
-import { isDecoded } from "./contentCoding.js"
-import { isWebResponse, keptOf, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
-import { chunksOfResponse, FetchCall, processFetch } from "./webFetch.js"
-import { WholeResponse } from "./wholeResponse.js"
+import type { Dispatch, Request } from "../dispatch.js"
+import { readResponse } from "./readResponse.js"
+import { FetchCall, processFetch } from "./webFetch.js"
 
 type ClientError = HttpClientError.HttpClientError
-
-type PlatformResponse = HttpClientResponse.HttpClientResponse
 
 /** Reports a failure of the body's stream. Otherwise, it would look as if the service can't be reached. */
 const watched = (body: HttpBody.HttpBody, onFailure: () => void) => {
@@ -58,105 +44,6 @@ const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailu
   const sent = withLength(watched(body, onBodyFailure), method)
   return HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, sent), headers)
 }
-
-/** Reads chunk by chunk, and stops at the limit. */
-const readStream = (stream: PlatformResponse["stream"], maxBytes: number) =>
-  Effect.suspend(() => {
-    const bytes = new BodyBytes()
-    let isWhole = true
-    return Effect.map(
-      Stream.runForEachWhile(stream, (chunk) => Effect.sync(() => isWhole = bytes.add(chunk, maxBytes))),
-      (): BufferedBody => ({ body: bytes.whole, isWhole })
-    )
-  })
-
-const bytesIn = (response: PlatformResponse): Effect.Effect<Uint8Array, unknown> =>
-  Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
-
-const readWhole = (response: PlatformResponse): Effect.Effect<BufferedBody, unknown> =>
-  Effect.map(bytesIn(response), (body) => ({ body, isWhole: true }))
-
-/** Whether the headers show that the body fits. It is then read whole: most clients take almost twice as long to stream it. */
-const fits = ({ headers }: PlatformResponse, maxBytes: number) =>
-  headers["content-encoding"] === undefined && /^\d+$/.test(headers["content-length"] ?? "") &&
-  Number(headers["content-length"]) <= maxBytes
-
-/** Returns the headers without content-encoding and content-length if fetch has decoded the body, since they describe the encoded one. */
-const headersOf = (response: PlatformResponse, method: string, body: Uint8Array): BufferedResponse["headers"] => {
-  const { headers, status } = response
-  const all: BufferedResponse["headers"] = headers["set-cookie"] === undefined
-    ? headers
-    : { ...headers, "set-cookie": setCookiesOf(response) }
-  const coding = headers["content-encoding"]
-  const isCoded = coding !== undefined && method !== "HEAD" && !statusesWithoutBody.has(status)
-  if (!isCoded || !isWebResponse(nativeOf(response)) || !isDecoded(coding, body)) return all
-  const { "content-encoding": _coding, "content-length": _length, ...others } = all
-  return others
-}
-
-const noBody: BufferedBody = { body: new Uint8Array(), isWhole: true }
-
-const readUnread = (
-  response: PlatformResponse,
-  native: unknown,
-  maxBytes: number
-): Effect.Effect<BufferedBody, unknown> => {
-  if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
-  return fits(response, maxBytes) ? readWhole(response) : readStream(response.stream, maxBytes)
-}
-
-const textBytes = (response: PlatformResponse) => Effect.map(response.text, (text) => encoder.encode(text))
-
-/** Reads a body that a wrapper has read. If nothing is kept, it is empty or reading it fails, depending on the client. */
-const readAgain = (
-  response: PlatformResponse,
-  native: unknown,
-  maxBytes: number,
-  kept: "TextOrBytes" | "Text" | "Nothing"
-): Effect.Effect<BufferedBody, unknown> => {
-  const cut = (body: Uint8Array) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })
-  switch (kept) {
-    case "Text":
-      return Effect.map(textBytes(response), cut)
-    case "TextOrBytes":
-      return Effect.catchAll(textBytes(response), () => bytesIn(response)).pipe(
-        Effect.map(cut),
-        Effect.catchAll(() => readUnread(response, native, maxBytes))
-      )
-    case "Nothing":
-      return readStream(response.stream, maxBytes)
-  }
-}
-
-const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
-  const native = nativeOf(response)
-  // A FetchCall has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
-  if (native instanceof WholeResponse) return readWhole(response)
-  const kept = keptOf(native)
-  if (kept === undefined) return readUnread(response, native, maxBytes)
-  const again = readAgain(response, native, maxBytes, kept)
-  if (isOk(response.status)) return again
-  // Without its body, the status of an error is still useful. A stream that is only partly read may never end.
-  return kept === "Nothing" ? Effect.succeed(noBody) : Effect.catchAllCause(again, () => Effect.succeed(noBody))
-}
-
-/** Responses with these statuses have no body, whatever the client says: undici misses the body of a 304 that has a content-length. */
-const readAnyBody = (response: PlatformResponse, maxBytes: number) =>
-  statusesWithoutBody.has(response.status)
-    ? Effect.orElseSucceed(readBody(response, maxBytes), () => noBody)
-    : readBody(response, maxBytes)
-
-const readResponse = (
-  response: PlatformResponse,
-  method: string,
-  maxBytes: number
-): Effect.Effect<BufferedResponse, unknown> =>
-  Effect.map(readAnyBody(response, maxBytes), (buffered) => ({
-    status: response.status,
-    statusText: statusTextOf(response),
-    headers: headersOf(response, method, buffered.body),
-    ...buffered
-  }))
 
 /** Turns off the log line that Effect writes if a fiber fails, including the fibers of wrappers: a client's error contains the request. */
 const disableErrorLog = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())

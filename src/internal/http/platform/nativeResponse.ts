@@ -22,11 +22,14 @@ const propertyOf = (value: unknown, name: string): unknown =>
 export const isWebResponse = (native: unknown): native is Response =>
   hasMethod(propertyOf(native, "headers"), Symbol.iterator)
 
+/** What the platform may have kept of a body that a wrapper has read. */
+export type KeptBody = "TextOrBytes" | "Text" | "Nothing"
+
 /**
- * What the platform may have kept of a body that a wrapper has read, for example to log it. Responses of fetch and undici keep their text and
- * their bytes. A response of node:http keeps only its text, for which it sets its encoding. Undefined if nothing was read.
+ * Returns what is kept of a body, or undefined if it has not been read. Responses of fetch and undici keep their text and their bytes. A
+ * response of node:http keeps only its text, for which it sets its encoding.
  */
-export const keptOf = (native: unknown): "TextOrBytes" | "Text" | "Nothing" | undefined => {
+export const keptOf = (native: unknown): KeptBody | undefined => {
   const isUsed = propertyOf(native, "bodyUsed") ?? propertyOf(propertyOf(native, "body"), "bodyUsed")
   if (isUsed === true) return "TextOrBytes"
   if (Predicate.isString(propertyOf(native, "readableEncoding"))) return "Text"

@@ -1,3 +1,4 @@
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 

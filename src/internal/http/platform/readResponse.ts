@@ -1,0 +1,110 @@
+/** Reads a response of any HttpClient, whose body a wrapper may have read before, for example to log it. */
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { BodyBytes } from "../bodyBytes.js"
+import { encoder, readInterruptibly } from "../chunks.js"
+import { type BufferedBody, type BufferedResponse, isOk, statusesWithoutBody } from "../dispatch.js"
+import { isDecoded } from "./contentCoding.js"
+import { isWebResponse, type KeptBody, keptOf, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
+import { chunksOfResponse } from "./webFetch.js"
+import { WholeResponse } from "./wholeResponse.js"
+
+type PlatformResponse = HttpClientResponse.HttpClientResponse
+
+const emptyBody: BufferedBody = { body: new Uint8Array(), isWhole: true }
+
+const bytesIn = (response: PlatformResponse): Effect.Effect<Uint8Array, unknown> =>
+  Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
+
+const textBytesIn = (response: PlatformResponse): Effect.Effect<Uint8Array, unknown> =>
+  Effect.map(response.text, (text) => encoder.encode(text))
+
+const readWhole = (response: PlatformResponse): Effect.Effect<BufferedBody, unknown> =>
+  Effect.map(bytesIn(response), (body) => ({ body, isWhole: true }))
+
+/** Reads chunk by chunk, and stops at the limit. */
+const readStream = ({ stream }: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> =>
+  Effect.suspend(() => {
+    const bytes = new BodyBytes()
+    let isWhole = true
+    return Effect.map(
+      Stream.runForEachWhile(stream, (chunk) => Effect.sync(() => isWhole = bytes.add(chunk, maxBytes))),
+      () => ({ body: bytes.whole, isWhole })
+    )
+  })
+
+/** Whether the headers show that the body fits. It is then read whole: most clients take almost twice as long to stream it. */
+const fits = ({ headers }: PlatformResponse, maxBytes: number) =>
+  headers["content-encoding"] === undefined && /^\d+$/.test(headers["content-length"] ?? "") &&
+  Number(headers["content-length"]) <= maxBytes
+
+const readUnread = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
+  const native = nativeOf(response)
+  if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
+  return fits(response, maxBytes) ? readWhole(response) : readStream(response, maxBytes)
+}
+
+/** Reads a body that a wrapper has read. If nothing is kept, it is empty or reading it fails, depending on the client. */
+const readAgain = (
+  response: PlatformResponse,
+  kept: KeptBody,
+  maxBytes: number
+): Effect.Effect<BufferedBody, unknown> => {
+  const cut = (body: Uint8Array) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })
+  switch (kept) {
+    case "Text":
+      return Effect.map(textBytesIn(response), cut)
+    case "TextOrBytes":
+      return Effect.catchAll(textBytesIn(response), () => bytesIn(response)).pipe(
+        Effect.map(cut),
+        Effect.catchAll(() => readUnread(response, maxBytes))
+      )
+    case "Nothing":
+      return readStream(response, maxBytes)
+  }
+}
+
+const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
+  const native = nativeOf(response)
+  // A FetchCall has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
+  if (native instanceof WholeResponse) return readWhole(response)
+  const kept = keptOf(native)
+  if (kept === undefined) return readUnread(response, maxBytes)
+  const again = readAgain(response, kept, maxBytes)
+  if (isOk(response.status)) return again
+  // Without its body, the status of an error is still useful. A stream that is only partly read may never end.
+  return kept === "Nothing" ? Effect.succeed(emptyBody) : Effect.catchAllCause(again, () => Effect.succeed(emptyBody))
+}
+
+/** Responses with these statuses have no body, whatever the client says: undici misses the body of a 304 that has a content-length. */
+const readBodyIfAny = (response: PlatformResponse, maxBytes: number) =>
+  statusesWithoutBody.has(response.status)
+    ? Effect.orElseSucceed(readBody(response, maxBytes), () => emptyBody)
+    : readBody(response, maxBytes)
+
+/** Returns the headers without content-encoding and content-length if fetch has decoded the body, since they describe the encoded one. */
+const headersOf = (response: PlatformResponse, method: string, body: Uint8Array): BufferedResponse["headers"] => {
+  const { headers, status } = response
+  const all: BufferedResponse["headers"] = headers["set-cookie"] === undefined
+    ? headers
+    : { ...headers, "set-cookie": setCookiesOf(response) }
+  const coding = headers["content-encoding"]
+  const isCoded = coding !== undefined && method !== "HEAD" && !statusesWithoutBody.has(status)
+  if (!isCoded || !isWebResponse(nativeOf(response)) || !isDecoded(coding, body)) return all
+  const { "content-encoding": _coding, "content-length": _length, ...others } = all
+  return others
+}
+
+/** Reads a response to a request with this method. Its body is cut at the limit. */
+export const readResponse = (
+  response: PlatformResponse,
+  method: string,
+  maxBytes: number
+): Effect.Effect<BufferedResponse, unknown> =>
+  Effect.map(readBodyIfAny(response, maxBytes), (buffered) => ({
+    status: response.status,
+    statusText: statusTextOf(response),
+    headers: headersOf(response, method, buffered.body),
+    ...buffered
+  }))
