@@ -51,15 +51,13 @@ const parseOne = <Value, Options>(
   return check(field, [!declaration.isRequired, "is not set"])
 }
 
-/** Adds the defaults, and checks and converts the options. Fails with the first problem, such as an option that isn't in `known`. */
-export const parse = <Options extends object, Table extends Partial<Declarations<Options>>>(
+/** Adds the defaults, and checks and converts the declared options. Fails with the first problem. Ignores all other options. */
+export const parseDeclared = <Options extends object, Table extends Partial<Declarations<Options>>>(
   declarations: Table,
   options: Options,
-  prefix = "",
-  known: object = declarations
+  prefix = ""
 ): Checked<Parsed<Table>> =>
   Either.gen(function*() {
-    yield* rejectUnknown(options, known, prefix)
     const table = declarations as Readonly<Record<string, Declaration<unknown, Options>>>
     const given = options as Readonly<Record<string, unknown>>
     const parsed: Record<string, unknown> = {}
@@ -68,3 +66,11 @@ export const parse = <Options extends object, Table extends Partial<Declarations
     }
     return parsed as Parsed<Table>
   })
+
+/** Parses options, and rejects those that aren't declared. */
+export const parse = <Options extends object, Table extends Partial<Declarations<Options>>>(
+  declarations: Table,
+  options: Options,
+  prefix = ""
+): Checked<Parsed<Table>> =>
+  Either.andThen(rejectUnknown(options, declarations, prefix), () => parseDeclared(declarations, options, prefix))

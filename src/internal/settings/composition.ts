@@ -3,7 +3,7 @@
  * them, and parses only its own.
  */
 import * as Either from "effect/Either"
-import { parse } from "../options/declarations.js"
+import { type parse, parseDeclared, rejectUnknown } from "../options/declarations.js"
 import {
   dataDeclarations,
   type DataOptions,
@@ -14,7 +14,8 @@ import {
 } from "./settings.js"
 import { cacheDeclarations, sharedClientDeclarations, type SharingOptions, withLongEnoughLease } from "./sharing.js"
 
-const parsePart: typeof parse = (declarations, options) => parse(declarations, options, "", sharedClientDeclarations)
+const parsePart: typeof parse = (declarations, options) =>
+  Either.andThen(rejectUnknown(options, sharedClientDeclarations), () => parseDeclared(declarations, options))
 
 /** Parses the options of a TokenProvider, which needs neither the token route nor the key. */
 export const parseProvider = (options: ProviderOptions) => parsePart(providerDeclarations, options)
