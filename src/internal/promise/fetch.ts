@@ -5,6 +5,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
 import { type Chunks, chunksOf, isAsyncIterable } from "../http/chunks.js"
@@ -38,12 +39,14 @@ const headOf = (path: unknown, { headers = {}, method = "GET" }: Init): Either.E
   })
 }
 
-/** Adds what the caller's own body stream throws to `thrown`, because the promise rejects with it. */
-const recordingErrors = (chunks: Chunks, thrown: Array<unknown>) =>
+type OnError = (error: unknown) => void
+
+/** Reports what the caller's own body stream throws, because the promise rejects with it. */
+const watched = (chunks: Chunks, onError: OnError) =>
   new ReadableStream<unknown>({
     pull: async (controller) => {
       const next = await chunks.next().catch((error: unknown) => {
-        thrown.push(error)
+        onError(error)
         throw error
       })
       if (next.done === true) controller.close()
@@ -56,15 +59,15 @@ const recordingErrors = (chunks: Chunks, thrown: Array<unknown>) =>
 const isStreamWithoutIterator = (content: unknown) => hasMethod(content, "pipe") && !isAsyncIterable(content)
 
 /** Converts a body as fetch does. The client reads streams itself, within its timeout. */
-const bodyOf = (content: unknown, contentType: string | undefined, thrown: Array<unknown>) => {
+const bodyOf = (content: unknown, contentType: string | undefined, onError: OnError) => {
   if (Upload.isBlob(content) || Upload.isForm(content)) return HttpBody.raw(content, { contentType })
   const chunks = chunksOf(content)
-  if (chunks !== undefined) return HttpBody.raw(recordingErrors(chunks, thrown), { contentType })
+  if (chunks !== undefined) return HttpBody.raw(watched(chunks, onError), { contentType })
   const { bytes, contentType: usual } = Upload.fromMemory(content) ?? Upload.fromString(String(content))
   return HttpBody.raw(bytes, { contentType: contentType ?? usual })
 }
 
-const requestOf = (path: string, { headers, method }: Request, content: unknown, thrown: Array<unknown>) =>
+const requestOf = (path: string, { headers, method }: Request, content: unknown, onBodyError: OnError) =>
   Effect.suspend(() => {
     const isEmpty = content === undefined || content === null
     if (!isEmpty && (method === "GET" || method === "HEAD")) {
@@ -76,7 +79,7 @@ const requestOf = (path: string, { headers, method }: Request, content: unknown,
     return Effect.succeed(
       HttpClientRequest.make(method as HttpMethod)(path, {
         headers: [...headers],
-        body: isEmpty ? HttpBody.empty : bodyOf(content, headers.get("content-type") ?? undefined, thrown)
+        body: isEmpty ? HttpBody.empty : bodyOf(content, headers.get("content-type") ?? undefined, onBodyError)
       })
     )
   })
@@ -106,14 +109,17 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
 export const fetchPath = (path: string, init: Init) => {
   const head = headOf(path, init)
   const content = Upload.copyOfBody(init.body)
-  const thrown: Array<unknown> = []
+  let bodyError = Option.none<unknown>()
+  const onBodyError = (error: unknown) => {
+    bodyError = Option.some(error)
+  }
   return Effect.flatMap(
     NutritionAdvisor,
     ({ httpClient }) =>
-      Effect.flatMap(head, (head) => requestOf(path, head, content, thrown)).pipe(
+      Effect.flatMap(head, (head) => requestOf(path, head, content, onBodyError)).pipe(
         Effect.flatMap(httpClient.execute),
         Effect.flatMap(responseOf),
-        Effect.mapError((error) => thrown.length === 0 ? error : thrown[0])
+        Effect.mapError((error) => Option.getOrElse(bodyError, () => error))
       )
   )
 }
