@@ -1,6 +1,7 @@
 /** Reads the bodies of fetch, of Node and of packages such as undici or node-fetch. */
 import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
+import * as Predicate from "effect/Predicate"
 import { hasMethod } from "../runtime/hasMethod.js"
 import { BodyBytes } from "./bodyBytes.js"
 import type { BufferedBody } from "./dispatch.js"
@@ -49,7 +50,8 @@ export const chunksOfWebStream = (stream: WebStream): Chunks => {
 }
 
 /** Whether a Node stream has been read, at least in part. Only the rest of it would be sent, so it is rejected, as fetch does. */
-export const wasRead = (body: object): boolean => "readableDidRead" in body && body.readableDidRead === true
+export const wasRead = (body: unknown): boolean =>
+  Predicate.hasProperty(body, "readableDidRead") && body.readableDidRead === true
 
 export const alreadyRead = () => new TypeError("the body has already been read")
 

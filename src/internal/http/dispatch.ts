@@ -29,6 +29,8 @@ export interface BufferedBody {
   readonly isWhole: boolean
 }
 
+export const emptyBody: BufferedBody = { body: new Uint8Array(), isWhole: true }
+
 export interface BufferedResponse extends BufferedBody {
   readonly status: number
   /** The reason phrase, if the client provides it. */

@@ -1,7 +1,7 @@
 /** Reads the errors of clients, whatever their class: their codes, and the responses that some of them stand for. */
 import * as Predicate from "effect/Predicate"
 import { decompressionCode } from "../../errors/transportCodes.js"
-import { type BufferedResponse, isOk } from "../dispatch.js"
+import { type BufferedResponse, emptyBody, isOk } from "../dispatch.js"
 import { isWebResponse } from "./nativeResponse.js"
 import { recordOf } from "./webFetch.js"
 
@@ -40,7 +40,7 @@ export const codeIn = (error: unknown): string | undefined => findInCauses(error
 /** Returns a response without a body, unless the status is 2xx or not the status of a response: a Response.error() has the status 0. */
 const responseWithoutBody = (status: unknown, headers = {}): BufferedResponse | undefined =>
   typeof status === "number" && status > 0 && !isOk(status)
-    ? { status, headers, body: new Uint8Array(0), isWhole: true }
+    ? { status, headers, ...emptyBody }
     : undefined
 
 /**

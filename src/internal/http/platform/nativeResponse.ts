@@ -6,6 +6,7 @@ import * as Cookies from "@effect/platform/Cookies"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import { hasMethod } from "../../runtime/hasMethod.js"
+import { wasRead } from "../chunks.js"
 
 type PlatformResponse = HttpClientResponse.HttpClientResponse
 
@@ -33,7 +34,7 @@ export const keptOf = (native: unknown): KeptBody | undefined => {
   const isUsed = propertyOf(native, "bodyUsed") ?? propertyOf(propertyOf(native, "body"), "bodyUsed")
   if (isUsed === true) return "TextOrBytes"
   if (Predicate.isString(propertyOf(native, "readableEncoding"))) return "Text"
-  return propertyOf(native, "readableDidRead") === true ? "Nothing" : undefined
+  return wasRead(native) ? "Nothing" : undefined
 }
 
 const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)

@@ -4,15 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { BodyBytes } from "../bodyBytes.js"
 import { encoder, readInterruptibly } from "../chunks.js"
-import { type BufferedBody, type BufferedResponse, isOk, statusesWithoutBody } from "../dispatch.js"
+import { type BufferedBody, type BufferedResponse, emptyBody, isOk, statusesWithoutBody } from "../dispatch.js"
 import { isDecoded } from "./contentCoding.js"
 import { isWebResponse, type KeptBody, keptOf, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
 import { chunksOfResponse } from "./webFetch.js"
 import { WholeResponse } from "./wholeResponse.js"
 
 type PlatformResponse = HttpClientResponse.HttpClientResponse
-
-const emptyBody: BufferedBody = { body: new Uint8Array(), isWhole: true }
 
 const bytesIn = (response: PlatformResponse): Effect.Effect<Uint8Array, unknown> =>
   Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
