@@ -16,6 +16,7 @@ import type * as Schema from "effect/Schema"
 import * as Calls from "../internal/promise/calls.js"
 import { servicesFrom } from "../internal/promise/compose.js"
 import { fetchPath } from "../internal/promise/fetch.js"
+import type { BuildServices } from "../internal/promise/forkCalls.js"
 import * as Logger from "../internal/promise/logger.js"
 import { checkSchema } from "../internal/request/decode.js"
 import { tokenStatusOf } from "../internal/token/status.js"
@@ -151,7 +152,7 @@ const status = Effect.flatMap(
   })
 )
 
-const clientOver = (buildServices: Calls.BuildServices): Client => {
+const clientOver = (buildServices: BuildServices): Client => {
   const { close, run } = Calls.make(buildServices)
 
   /** Passes all other options to the service, which may support more of them than this module knows. */

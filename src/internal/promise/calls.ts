@@ -1,14 +1,10 @@
 import * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest, isNutritionAdvisorError } from "../../NutritionAdvisorError.js"
@@ -16,19 +12,14 @@ import type { CallLimits } from "../../promise/Client.js"
 import { abortedError, closedError, timeoutError } from "../errors/transportErrors.js"
 import type { DataOperation } from "../request/build.js"
 import { hasMethod } from "../runtime/hasMethod.js"
-import { schedulerOfCaller } from "./callerContext.js"
 import { asConfigurationError } from "./configError.js"
-import { continueOver, forkOver } from "./overServices.js"
+import * as ForkCalls from "./forkCalls.js"
 import * as PendingCalls from "./pendingCalls.js"
 
 /** `Number` returns NaN for a missing environment variable. Effect would convert it to zero, and every call would time out at once. */
 const isDuration = (value: unknown) => Option.isSome(Duration.decodeUnknown(value)) && !Number.isNaN(value)
 
-const limit = <A, R>(
-  call: Effect.Effect<A, unknown, R>,
-  operation: DataOperation,
-  timeout: CallLimits["timeout"]
-): Effect.Effect<A, unknown, R> => {
+const within = (timeout: CallLimits["timeout"], operation: DataOperation): ForkCalls.Limit => (call) => {
   if (Predicate.isNullable(timeout)) return call
   if (!isDuration(timeout)) return new BadRequest({ operation, detail: "the timeout is not a duration" })
   return Effect.timeoutFail(call, { duration: timeout, onTimeout: () => timeoutError(operation) })
@@ -52,60 +43,10 @@ const detachResult = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
   return { call, result: () => kept.result as A }
 }
 
-/** Starts a call in a new fiber. The timeout includes the time to build the services. */
-type Fork = <A>(
-  call: Effect.Effect<A, unknown, NutritionAdvisor>,
-  operation: DataOperation,
-  timeout: CallLimits["timeout"]
-) => Fiber.RuntimeFiber<A, unknown>
-
-const forkLimited = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
-  const fork = forkOver(built)
-  return (call, operation, timeout) => fork(limit(call, operation, timeout))
-}
-
-/** Builds the services of a client, which stay open until its scope is closed. */
-export type BuildServices = Effect.Effect<Context.Context<NutritionAdvisor>, unknown, Scope.Scope>
-
-/**
- * Forks calls that wait for the services, and then continue in their order. The first call starts to build them in a fiber of the scope, so
- * that the others get them even if that call ends early. A ManagedRuntime would keep 9 kB alive in each client.
- */
-const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (fork: Fork) => void): Fork => {
-  // A fiber would resume its observers in the reverse order.
-  const services = Deferred.unsafeMake<Runtime.Runtime<NutritionAdvisor>, unknown>(FiberId.none)
-  let isStarted = false
-
-  const build = Effect.gen(function*() {
-    const built = yield* Effect.provide(Effect.runtime<NutritionAdvisor>(), yield* buildServices)
-    onBuilt(forkLimited(built))
-    return built
-  })
-
-  const wait = Effect.suspend(() => {
-    if (!isStarted) {
-      isStarted = true
-      // Not in the fiber of the first call, because the services would keep its scheduler.
-      Effect.runFork(Effect.forkIn(Effect.intoDeferred(Scope.extend(build, scope), services), scope))
-    }
-    return Deferred.await(services)
-  })
-
-  return (call, operation, timeout) => {
-    const afterBuild = Effect.flatMap(wait, (built) => continueOver(built, call))
-    return Effect.runFork(limit(afterBuild, operation, timeout), {
-      scheduler: schedulerOfCaller()
-    })
-  }
-}
-
 /** The calls of one client, over services that the first of them builds. */
-export const make = (buildServices: BuildServices) => {
+export const make = (buildServices: ForkCalls.BuildServices) => {
   const scope = Effect.runSync(Scope.make())
-  // Replaced once the services are built. The first function would keep alive what they were built from: 6 kB in each client.
-  let fork = forkAfter(buildServices, scope, (forkOverServices) => {
-    fork = forkOverServices
-  })
+  const fork = ForkCalls.make(buildServices, scope)
   const pending = PendingCalls.make()
   let closing: Promise<void> | undefined
 
@@ -131,7 +72,7 @@ export const make = (buildServices: BuildServices) => {
     if (isOver(signal)) throw interruptionOf(operation, signal)
     checkSignal(signal, operation)
     const { call, result } = detachResult(makeEffect())
-    const fiber = fork(call, operation, timeout)
+    const fiber = fork(call, within(timeout, operation))
     const leave = pending.add(fiber, signal)
     // What the call has run so far may have aborted the signal or closed the client.
     if (isOver(signal)) fiber.unsafeInterruptAsFork(FiberId.none)
