@@ -178,6 +178,7 @@ describe("sharing: lease", () => {
       .toEqual([1, 2].flatMap(() => ["read", "lease", "read", "write", "release"]))
     expect(leases.map(({ args: [, duration] }) => duration)).toEqual([20_000, 20_000])
     expect(new Set(leases.map(({ args: [owner] }) => owner)).size).toBe(2)
+    expect(leases.map(({ args: [owner], name }) => [name.length, String(owner).length])).toEqual([[43, 36], [43, 36]])
   })
 
   test("the cache is read again after the lease, which can save an exchange", function*({ cache, issuer }) {
