@@ -31,9 +31,11 @@ export const forbiddenEndings: Readonly<Record<ForbiddenReason, string>> = {
 
 export type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
 
-export const requestReasons = Struct.keys(forbiddenEndings).filter((reason) => reason !== "KeyRejected")
+const isRequestReason = (reason: ForbiddenReason): reason is RequestReason => reason !== "KeyRejected"
+
+export const requestReasons = Struct.keys(forbiddenEndings).filter(isRequestReason)
 
 export const isForbiddenRequest = (
   error: NutritionAdvisorError
 ): error is Forbidden & { readonly reason: RequestReason } =>
-  error._tag === "Forbidden" && error.reason !== "KeyRejected"
+  error._tag === "Forbidden" && isRequestReason(error.reason)

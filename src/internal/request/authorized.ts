@@ -50,8 +50,8 @@ const showOn = ({ span }: RequestContext, response: ServiceResponse.ServiceRespo
   }
 }
 
-const rejectionError = (rejection: ServiceResponse.ServiceResponse, reason: RequestReason) =>
-  new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })
+const forbidden = (response: ServiceResponse.ServiceResponse, reason: RequestReason) =>
+  new Forbidden({ ...ServiceResponse.fieldsWithBody(response), reason })
 
 const countRejection = (outcome: Metrics.RejectionOutcome) => Effect.sync(() => Metrics.rejections.count(outcome))
 
@@ -79,11 +79,11 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
 
   const hasRejectedStatus = ({ status }: ServiceResponse.ServiceResponse) => settings.rejectedStatuses.has(status)
 
-  /** Renews the token. If it can't be renewed, adds the response to the error. */
-  const renew = (token: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
+  /** Renews a token that this response rejects. If the TokenProvider refuses to renew it, adds the response to the error. */
+  const renewRejected = (token: AccessToken, response: ServiceResponse.ServiceResponse) =>
     Effect.mapError(
       tokens.renew(token),
-      (error) => isForbiddenRequest(error) ? rejectionError(rejection, error.reason) : error
+      (error) => isForbiddenRequest(error) ? forbidden(response, error.reason) : error
     )
 
   /**
@@ -101,9 +101,9 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
         showOn(context, response)
         // The new token may come from another replica and be rejected as well. The second renewal then exchanges the license key.
         const mayRenew = renewals === 0 || (renewals === 1 && token.isFromPeer === true)
-        if (!mayRenew) return yield* rejectionError(response, "RejectedAgain")
-        token = yield* renew(token, response)
-        if (!isReplayable(request.body)) return yield* rejectionError(response, "BodyNotReplayable")
+        if (!mayRenew) return yield* forbidden(response, "RejectedAgain")
+        token = yield* renewRejected(token, response)
+        if (!isReplayable(request.body)) return yield* forbidden(response, "BodyNotReplayable")
         yield* SendGate.pass
         response = yield* sendOnce(context, request, token)
       }
@@ -120,17 +120,12 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       showOn(context, response)
       return isOk(response.status) ? onResponse(response) : ServiceResponse.statusError(response)
     }
+    const sendWith = (token: AccessToken) =>
+      Effect.flatMap(sendOnce(context, request, token), (response) =>
+        hasRejectedStatus(response)
+          ? Effect.flatMap(withRejectionMetric(renewAndSend(context, request, { token, response })), responseOrError)
+          : responseOrError(response))
     const { gate } = context
-    return Effect.flatMap(
-      gate === undefined ? tokens.get : SendGate.passAndGetAgain(gate, tokens.get),
-      (token) =>
-        Effect.flatMap(sendOnce(context, request, token), (response) =>
-          hasRejectedStatus(response)
-            ? Effect.flatMap(
-              withRejectionMetric(renewAndSend(context, request, { token, response })),
-              responseOrError
-            )
-            : responseOrError(response))
-    )
+    return Effect.flatMap(gate === undefined ? tokens.get : SendGate.passAndGetAgain(gate, tokens.get), sendWith)
   }
 }

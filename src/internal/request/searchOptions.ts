@@ -102,7 +102,7 @@ const isComparable = (value: unknown): boolean =>
 export const searchKey = (term: string, options: NormalizedOptions): string | undefined => {
   const { headers = {}, urlParams, ...rest } = options
   const others = Object.entries<unknown>(rest).filter(([, value]) => value !== undefined)
-  // An object that isn't named above, such as a Redacted, may belong to another customer.
+  // The value of another option that is an object, such as a Redacted, may belong to another customer.
   if (!others.every(([, value]) => isComparable(value))) return undefined
   others.sort(([name], [otherName]) => name < otherName ? -1 : 1)
   return JSON.stringify([term, urlParams, Object.entries(headers), others])

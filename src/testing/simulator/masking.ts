@@ -7,8 +7,8 @@ import { type KnownSecrets, percentDecoded, withoutSecrets, withoutSecretsInByte
 
 /** How the paths of an exchange may end, below any prefix and in any version: a client may have a wrong base URL. */
 const exchangeEnds = namedTokenRoutes().map(({ path }) => {
-  const masked = path.replace(/^\/v\d+/, "")
-  return { masked, pattern: new RegExp(`${masked.replace("{key}", ".+")}(/.*)?$`) }
+  const ending = path.replace(/^\/v\d+/, "")
+  return { ending, pattern: new RegExp(`${ending.replace("{key}", ".+")}(/.*)?$`) }
 })
 
 /** Whether a request carries a token, and so can't be an exchange. */
@@ -30,7 +30,7 @@ const pathWithoutKeys = (request: Unmasked, { routes = {} }: Options): string =>
   if (isEntry || (isData(request) && method !== "POST")) return path
   if (exchangeEnds.some(({ pattern }) => pattern.test(path))) {
     // A base URL that is itself the URL of an exchange contains a key as well.
-    return exchangeEnds.reduce((text, { pattern, masked }) => text.replace(pattern, masked), path)
+    return exchangeEnds.reduce((text, { ending, pattern }) => text.replace(pattern, ending), path)
   }
   return mayEndWithKey(request) ? path.replace(/[^/]+\/*$/, "{key}") : path
 }
