@@ -201,7 +201,7 @@ export const make = (
  * @category layers
  */
 export const layerConfig = (
-  options: Partial<Config.Config.Wrap<Options>> = {}
+  options: Config.Config<Options> | { readonly [K in keyof Options]?: Config.Config.Wrap<Options[K]> | undefined } = {}
 ): Layer.Layer<
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
@@ -218,7 +218,9 @@ export const layerConfig = (
  * @category layers
  */
 export const layerSharedConfig = (
-  options: Partial<Config.Config.Wrap<SharedOptions>> = {}
+  options:
+    | Config.Config<SharedOptions>
+    | { readonly [K in keyof SharedOptions]?: Config.Config.Wrap<SharedOptions[K]> | undefined } = {}
 ): Layer.Layer<
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,

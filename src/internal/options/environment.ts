@@ -49,9 +49,12 @@ export const declarationsToRead = <O>(declarations: Declarations<O>): Partial<De
   return found
 }
 
+/** One Config of all options, or a record with a Config for each one. */
+export type ConfigOptions<O> = Config.Config<O> | { readonly [K in keyof O]?: Config.Config.Wrap<O[K]> | undefined }
+
 /** Calls `make` with the given options, and reads the others from variables. A ConfigurationError names the variable. */
 export const makeFromConfig = <O extends object, A, R>(
-  given: Partial<Config.Config.Wrap<O>>,
+  given: ConfigOptions<O>,
   declarations: Partial<Declarations<O>>,
   make: (options: O) => Effect.Effect<A, ConfigurationError, R>,
   nameOf = variableOf
@@ -69,7 +72,7 @@ export const makeFromConfig = <O extends object, A, R>(
 
 /** Builds a layer in the same way. */
 export const layerFromConfig = <O extends object, A, R>(
-  given: Partial<Config.Config.Wrap<O>>,
+  given: ConfigOptions<O>,
   declarations: Declarations<O>,
   layer: (options: O) => Layer.Layer<A, ConfigurationError, R>,
   nameOf = variableOf

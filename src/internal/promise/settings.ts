@@ -35,7 +35,7 @@ const configsOf = <O extends Options>(given: AdvisorOptions, declarations: Decla
     { ...all, licenseKey: licenseKey === undefined ? undefined : licenseKeyOf(licenseKey) },
     Predicate.isNotUndefined
   )
-  return Record.map(set, (value) => Config.succeed(value)) as Partial<Config.Config.Wrap<O>>
+  return Record.map(set, (value) => Config.succeed(value)) as Environment.ConfigOptions<O>
 }
 
 /** Rejects names that are not options of NutritionAdvisor, and the options of a shared token if the client doesn't share one. */
