@@ -45,7 +45,7 @@ export const passAndGetAgain = (
   })
 
 /** Adds a gate to an effect. Its requests pass the outer gates first. */
-export const through = <A, E, R>(self: Effect.Effect<A, E, R>, gate: Gate): Effect.Effect<A, E, R> =>
+export const withGate = <A, E, R>(self: Effect.Effect<A, E, R>, gate: Gate): Effect.Effect<A, E, R> =>
   Effect.withFiberRuntime((fiber) => {
     const outer = ofFiber(fiber)
     return Effect.provideService(self, SendGate, outer === undefined ? gate : Effect.zipRight(outer, gate))

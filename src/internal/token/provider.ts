@@ -49,9 +49,9 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
 
     /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
     const orCurrent = (cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
-      Effect.flatMap(currentOrNone, (held) =>
+      Effect.flatMap(currentOrNone, (stored) =>
         Option.match(
-          Option.filter(held, (token) => AccessToken.isUsable(token, now(), policy)),
+          Option.filter(stored, (token) => AccessToken.isUsable(token, now(), policy)),
           { onNone: () => Effect.failCause(cause), onSome: Effect.succeed }
         ))
 
@@ -63,16 +63,16 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
         Effect.flatMap(use)
       )
 
-    const get: Service["get"] = Effect.flatMap(current, (held) => {
-      if (Option.isNone(held)) return acquire(held)
-      const token = held.value
+    const get: Service["get"] = Effect.flatMap(current, (stored) => {
+      if (Option.isNone(stored)) return acquire(stored)
+      const token = stored.value
       switch (AccessToken.stateAt(token, now(), policy)) {
         case "fresh":
           return use(token)
         case "stale":
           return Effect.flatMap(refresh(token), () => use(token))
         case "expired":
-          return acquire(held)
+          return acquire(stored)
       }
     })
 

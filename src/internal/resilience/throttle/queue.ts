@@ -7,7 +7,7 @@ import type * as Scope from "effect/Scope"
 import { type NutritionAdvisorError, TooManyRequests } from "../../../NutritionAdvisorError.js"
 import { closedError } from "../../errors/transportErrors.js"
 import type { DataOperation } from "../../request/build.js"
-import { through } from "../../request/sendGate.js"
+import { withGate } from "../../request/sendGate.js"
 import { monotonicMillis } from "../../runtime/clock.js"
 import { onClose } from "../../runtime/onClose.js"
 import { heldRequests } from "../metrics.js"
@@ -86,7 +86,7 @@ export class Queue {
       }
       const throttled = Effect.zipRight(
         this.awaitTurn(request, this.newRequests),
-        through(call, this.awaitSend(request))
+        withGate(call, this.awaitSend(request))
       )
       return Effect.onExit(throttled, (exit) => Effect.sync(() => this.end(request, exit)))
     })
