@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Exit, Fiber, Redacted, TestClock } from "effect"
+import { Effect, Exit, Fiber, Predicate, Record, Redacted, TestClock } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
@@ -100,6 +100,21 @@ test.each([{ status: 401 }, { status: 403 }, { status: 403, body: null }, { stat
     yield* search("oats")
     yield* simulator.respondNext("request", rejection, { status: 204 })
     yield* httpClient.get("/v2/plan")
+    expect((yield* simulator.counters).exchanges).toBe(3)
+  }
+)
+
+const withOtherValues = (given: unknown) => Predicate.isRecord(given) ? Record.map(given, () => "another") : undefined
+
+test.each(Object.entries(forbiddenCalls))(
+  "renewal: the response of %s, but with another status code or other values, is an ordinary rejection",
+  function*([, row], { search, simulator }) {
+    const response = responseOf(row)
+    const { body, headers, status } = response
+    yield* simulator.respondNext("search", { ...response, status: status === 403 ? 401 : 403 })
+    yield* search("oats")
+    yield* simulator.respondNext("search", { status, headers: withOtherValues(headers), body: withOtherValues(body) })
+    yield* search("oats")
     expect((yield* simulator.counters).exchanges).toBe(3)
   }
 )

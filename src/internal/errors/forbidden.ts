@@ -3,8 +3,8 @@ import * as Struct from "effect/Struct"
 import type { Forbidden, ForbiddenReason, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
 /**
- * Whether the reason goes away with time, so that the same call may succeed later. `isTransient` is about something else: temporary problems
- * of the service or the network. It returns false for every Forbidden.
+ * Whether the reason goes away with time, so that the same call may succeed later. Tools then tell the model that searching again later may
+ * help. `isTransient` is about something else: temporary problems of the service or the network. It returns false for every Forbidden.
  */
 export const isTemporary: Readonly<Record<ForbiddenReason, boolean>> = {
   RejectedAgain: false,
