@@ -1,9 +1,10 @@
-import { expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schema, TestClock } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
+import { namedTokenRoutes } from "../support/tables/tokenRoutes.js"
 
 const test = arranged(Simulator.Simulator, advisor())
 
@@ -81,15 +82,29 @@ const rows = Object.entries({ token: ofToken, search: ofSearch, request: ofAnyCa
   }))
 )
 
-test.each(rows)(
+const isOfToken = ({ operation }: (typeof rows)[number]) => operation === "token"
+
+test.each(rows.filter((row) => !isOfToken(row)))(
   "simulator faults: with $fault, a call of $operation fails with $ending._tag",
   function*({ ending, fault, operation }, simulator) {
     yield* search
-    if (operation === "token") yield* simulator.revoke
     yield* simulator.provoke(operation, fault)
     expect(yield* endingOf(operation === "request" ? request : Effect.asVoid(search))).toMatchObject(ending)
   }
 )
+
+describe.each(namedTokenRoutes)("simulator faults at the token route $name", ({ name }) => {
+  test.each(rows.filter(isOfToken))(
+    "with $fault, a search that needs a new token fails with $ending._tag",
+    function*({ ending, fault }, simulator) {
+      yield* search
+      yield* simulator.revoke
+      yield* simulator.provoke("token", fault)
+      expect(yield* endingOf(search)).toMatchObject(ending)
+    },
+    advisor({ tokenRoute: name })
+  )
+})
 
 it("simulator faults: their names are listed by operation", () => {
   const names = Object.entries(Simulator.faults).flatMap(([operation, names]) =>
