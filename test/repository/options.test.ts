@@ -70,6 +70,13 @@ it.each<readonly [path: string, type: string, all: object]>([
   expect(Object.keys(all).filter((name) => docs[name] === undefined)).toEqual([])
 })
 
+it("docs/testing.md names each option of the simulator", () => {
+  const [, declaration = ""] = read("src/testing/Simulator.ts").split("interface Options")
+  const options = Object.keys(docsIn(declaration.split("\n}")[0] ?? ""))
+  expect(options.length).toBeGreaterThan(5)
+  expect(options.filter((name) => !new RegExp(`\`${name}\\b`).test(read("docs/testing.md")))).toEqual([])
+})
+
 /** The default in each row of the table whose first row is about this option. */
 const tableFrom = (path: string, first: string) => {
   const page = read(path)
