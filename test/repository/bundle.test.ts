@@ -19,7 +19,9 @@ it("bundle: the client adds at most 50 kB to a program", async () => {
     .filter(([path]) => path.startsWith("src/"))
     .reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0)
   expect(bytes).toBeGreaterThan(10_000)
-  expect(bytes).toBeLessThan(50_000)
+  const advice =
+    "Simplify other code of the client. If there is nothing to simplify, raise this limit and say why in the commit."
+  expect(bytes, advice).toBeLessThan(50_000)
 })
 
 it("bundle: an error keeps its name, tag and message in a minified program", async () => {
