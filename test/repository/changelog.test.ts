@@ -5,8 +5,8 @@ import { sharedClientDeclarations } from "../../src/internal/settings/sharing.js
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
 import { token } from "../support/doubles/IssuerDouble.js"
-import { rows as searchOptions } from "../support/tables/searchOptions.js"
-import { namedTokenRoutes } from "../support/tables/tokenRoutes.js"
+import { searchOptionRows } from "../support/tables/searchOptions.js"
+import { tokenRouteRows } from "../support/tables/tokenRoutes.js"
 
 const items = read("CHANGELOG.md").split(/^- /m)
 
@@ -19,12 +19,12 @@ const metrics = Array.from(
 it.each<readonly [what: string, subject: string, names: ReadonlyArray<string>]>([
   ["option of the client", "client", Object.keys(sharedClientDeclarations)],
   ["refresh option", "refresh", Object.keys(RefreshPolicy.declarations)],
-  ["option of a search", "search", Object.keys(searchOptions)],
+  ["option of a search", "search", Object.keys(searchOptionRows)],
   ["field of a token", "access token", Object.keys(token(1, 0, 1))],
   ["field of the status", "status", Object.keys(tokenStatusOf(Option.none(), Option.none()))],
   ["error", "error", NutritionAdvisorError.errors.map(({ _tag }) => _tag)],
   ["reason of Forbidden", "Forbidden", NutritionAdvisorError.ForbiddenReason.literals],
-  ["token route", "token route", namedTokenRoutes.map(({ name }) => name)],
+  ["token route", "token route", tokenRouteRows.map(({ name }) => name)],
   ["metric", "metric", metrics]
 ])("CHANGELOG.md: each %s is in an item that contains \"%s\"", (_, subject, names) => {
   const about = items.filter((item) => item.includes(subject))

@@ -11,7 +11,7 @@ import { version } from "../../src/internal/settings/version.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
 import { token } from "../support/doubles/IssuerDouble.js"
-import { rows as searchOptions } from "../support/tables/searchOptions.js"
+import { searchOptionRows } from "../support/tables/searchOptions.js"
 
 type Declared = Readonly<Record<string, object>>
 
@@ -61,7 +61,7 @@ it.each<readonly [string, Declared]>([
 })
 
 it.each<readonly [path: string, type: string, all: object]>([
-  ["src/NutritionAdvisor.ts", "interface SearchOptions", searchOptions],
+  ["src/NutritionAdvisor.ts", "interface SearchOptions", searchOptionRows],
   ["src/AccessToken.ts", "class AccessToken", token(1, 0, 1)],
   ["src/internal/token/status.ts", "interface TokenStatus", tokenStatusOf(Option.none(), Option.none())]
 ])("JSDoc in %s: each field of %s is described", (path, type, all) => {

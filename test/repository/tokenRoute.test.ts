@@ -5,22 +5,17 @@ import { Predicate } from "effect"
 import { searchRoute } from "../../src/internal/request/build.js"
 import { read } from "../support/documents/blocks.js"
 import * as Secrets from "../support/leaks/secrets.js"
-import {
-  exchangeOf,
-  type NamedTokenRoute,
-  namedTokenRoutes,
-  routesWithKeyInPath
-} from "../support/tables/tokenRoutes.js"
+import { exchangeOf, routesWithKeyInPath, type TokenRouteRow, tokenRouteRows } from "../support/tables/tokenRoutes.js"
 
 /** Words for the place of a license key: the part of the exchange, and the name of a header. */
-const wordsForPlace = ({ body, headers, path }: NamedTokenRoute): Array<string> => {
+const wordsForPlace = ({ body, headers, path }: TokenRouteRow): Array<string> => {
   const named = Object.entries(headers).flatMap(([name, value]) => value.includes("{key}") ? ["header", name] : [])
   return [...path.includes("{key}") ? ["path"] : [], ...body.includes("{key}") ? ["body"] : [], ...named]
 }
 
 const wordsOf = (text = "") => text.toLowerCase().split(/[^\w-]+/)
 
-describe.each(namedTokenRoutes)("token route $name", (route) => {
+describe.each(tokenRouteRows)("token route $name", (route) => {
   const { body, headers, name, path } = route
 
   it("the README lists it in the row of tokenRoute", () => {

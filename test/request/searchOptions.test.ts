@@ -9,7 +9,7 @@ import { read } from "../support/documents/blocks.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { allOptions, rows } from "../support/tables/searchOptions.js"
+import { allOptions, searchOptionRows } from "../support/tables/searchOptions.js"
 
 const arrangement = Effect.gen(function*() {
   const { respondAlways, respondNext } = yield* Simulator.Simulator
@@ -24,21 +24,24 @@ const requests = Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)
 
 const sent = Effect.map(requests, (all) => all.filter(({ operation }) => operation === "search"))
 
-it.each(Object.keys(rows))("docs/getting-started.md: the section on the options of a search names %s", (name) => {
-  const sections = read("docs/getting-started.md").split(/^## /m)
-  const section = sections.find((text) => text.startsWith("Options of a search\n"))
-  expect(section).toContain(`\`${name}\``)
-})
+it.each(Object.keys(searchOptionRows))(
+  "docs/getting-started.md: the section on the options of a search names %s",
+  (name) => {
+    const sections = read("docs/getting-started.md").split(/^## /m)
+    const section = sections.find((text) => text.startsWith("Options of a search\n"))
+    expect(section).toContain(`\`${name}\``)
+  }
+)
 
 it("SECURITY.md: its table has a row for each option of a search that is a secret", () => {
-  const secrets = Object.entries(rows).filter(([, { isSecret }]) => isSecret).map(([name]) => name)
+  const secrets = Object.entries(searchOptionRows).filter(([, { isSecret }]) => isSecret).map(([name]) => name)
   const listed = Array.from(read("SECURITY.md").matchAll(/\| option `(\w+)` of a search/g), ([, name]) => name)
   expect(new Set(listed)).toEqual(new Set(secrets))
 })
 
 const cached = Layer.provideMerge(SearchCache.layer({ timeToLive: "1 hour" }), advisor())
 
-test.each(Object.entries(rows))(
+test.each(Object.entries(searchOptionRows))(
   "SearchCache: the service receives the option %s, and gets one request for each of its values",
   function*([name, { expected, received, values }], { search }) {
     for (const value of [...values(), ...values()]) yield* search("oats", { [name]: value })
@@ -55,7 +58,7 @@ test("options of a search: null counts as none", function*({ search }) {
 test("options of a search: all are sent together, also if serviceIdHeader is set", function*({ search }) {
   for (const options of [allOptions(0), allOptions(1)]) yield* search("oats", options)
   const received = yield* sent
-  for (const row of Object.values(rows)) expect(received.map(row.received)).toEqual(row.expected)
+  for (const row of Object.values(searchOptionRows)) expect(received.map(row.received)).toEqual(row.expected)
 }, advisor({ serviceIdHeader: "X-Id" }, { serviceIdHeader: "X-Id" }))
 
 test("options of a search: the retry after a 403 has all of them, and the next search has none", function*(services) {
@@ -63,7 +66,7 @@ test("options of a search: the retry after a 403 has all of them, and the next s
   yield* respondNext("search", { status: 403 })
   yield* Effect.zipRight(search("oats", allOptions(0)), search("oats"))
   const received = yield* sent
-  for (const { expected: [first], received: receivedBy } of Object.values(rows)) {
+  for (const { expected: [first], received: receivedBy } of Object.values(searchOptionRows)) {
     expect(received.map((request) => receivedBy(request) === first)).toEqual([true, true, false])
   }
 })
@@ -93,7 +96,7 @@ const invalidSecrets = {
 const rejectedByClient = { "quoted": "\"a\"", "a placeholder": "<a>" }
 
 /** For each option, values for which nothing is sent. */
-const invalid = Object.entries(rows).flatMap(([name, { invalid, isSecret, values }]) =>
+const invalid = Object.entries(searchOptionRows).flatMap(([name, { invalid, isSecret, values }]) =>
   Object.entries<unknown>({
     "malformed": invalid,
     ...(typeof values()[0] === "string" ? invalidStrings : {}),

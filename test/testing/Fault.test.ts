@@ -4,7 +4,7 @@ import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
-import { namedTokenRoutes } from "../support/tables/tokenRoutes.js"
+import { tokenRouteRows } from "../support/tables/tokenRoutes.js"
 
 const test = arranged(Simulator.Simulator, advisor())
 
@@ -93,7 +93,7 @@ test.each(rows.filter((row) => !isOfToken(row)))(
   }
 )
 
-describe.each(namedTokenRoutes)("simulator faults at the token route $name", ({ name }) => {
+describe.each(tokenRouteRows)("simulator faults at the token route $name", ({ name }) => {
   test.each(rows.filter(isOfToken))(
     "with $fault, a search that needs a new token fails with $ending._tag",
     function*({ ending, fault }, simulator) {

@@ -8,7 +8,7 @@ import { Array, Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema, 
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
 import { arranged, arrangedLive, testLive } from "../support/doubles/arranged.js"
-import { exchangeOf, namedTokenRoutes, routesWithKeyInPath } from "../support/tables/tokenRoutes.js"
+import { exchangeOf, routesWithKeyInPath, tokenRouteRows } from "../support/tables/tokenRoutes.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"
@@ -138,7 +138,7 @@ const places = [
 describe.each(places)("Simulator %s", (_, simulated) => {
   const live = arrangedLive(Simulator.Simulator, simulated())
 
-  live.each(namedTokenRoutes)(
+  live.each(tokenRouteRows)(
     "simulator: an exchange over $name decodes the key once and gets a token response",
     function*(route) {
       const { body, headers, path } = exchangeOf(route, "a/b c%25")

@@ -10,13 +10,13 @@ import { clients } from "../support/leaks/clients.js"
 import { rendered } from "../support/leaks/rendering.js"
 import * as Replies from "../support/leaks/replies.js"
 import * as Secrets from "../support/leaks/secrets.js"
-import { exchangeOf, namedTokenRoutes } from "../support/tables/tokenRoutes.js"
+import { exchangeOf, tokenRouteRows } from "../support/tables/tokenRoutes.js"
 
 const licenseKey = Redacted.make(Secrets.key)
 
 const requests = Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)
 
-describe.each(namedTokenRoutes)("token route $name", (route) => {
+describe.each(tokenRouteRows)("token route $name", (route) => {
   const { name: tokenRoute, path } = route
 
   test.each<readonly [title: string, accepted: string, prefix: string, end: string]>([
@@ -55,13 +55,13 @@ describe.each(namedTokenRoutes)("token route $name", (route) => {
 })
 
 /** The headers of an exchange that differ between the routes. */
-const namesOfHeaders = ["content-type", ...namedTokenRoutes.flatMap(({ headers }) => Object.keys(headers))]
+const namesOfHeaders = ["content-type", ...tokenRouteRows.flatMap(({ headers }) => Object.keys(headers))]
 
 const customPath = "/proxy/v2/token-cache/unified/oauth/token/{key}"
 
 const customRoute = { name: customPath, path: customPath, body: "", headers: {} } as const
 
-describe.each([...namedTokenRoutes, customRoute])("token route $name", (route) => {
+describe.each([...tokenRouteRows, customRoute])("token route $name", (route) => {
   testLive.each(clients)(
     "an exchange over $name sends the license key only at its place, encoded once",
     function*({ layer }) {

@@ -82,7 +82,9 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
         if (Option.exists(yield* current, isOther)) return yield* get
         const { reason, token } = yield* flights.awaitToken({ reason: "rejection", replacing: Option.some(rejected) })
         if (isOther(token)) return yield* use(token)
-        return yield* reason === "rejection" ? notRenewed("TokenUnchanged") : renew(rejected)
+        if (reason === "rejection") return yield* notRenewed("TokenUnchanged")
+        // The flight was pending already, for another reason, and returned the rejected token.
+        return yield* renew(rejected)
       })
 
     const status: Service["status"] = Effect.gen(function*() {

@@ -6,8 +6,8 @@ import type { Simulator } from "effect-nutrition-advisor/testing"
 import { optionalTextFields } from "../../../src/internal/token/formats.js"
 import { replying } from "../doubles/Wire.js"
 import { forbiddenCalls, responseOf } from "../tables/forbiddenCalls.js"
-import * as SearchOptionRows from "../tables/searchOptions.js"
-import { namedTokenRoutes } from "../tables/tokenRoutes.js"
+import { allOptions, searchOptionRows } from "../tables/searchOptions.js"
+import { tokenRouteRows } from "../tables/tokenRoutes.js"
 import * as Replies from "./replies.js"
 import * as Secrets from "./secrets.js"
 import type { Services } from "./sinks.js"
@@ -26,7 +26,7 @@ export interface Outcome {
 
 export const search = NutritionAdvisor.search("apple")
 
-const searchWithOptions = NutritionAdvisor.search("apple", SearchOptionRows.allOptions(0))
+const searchWithOptions = NutritionAdvisor.search("apple", allOptions(0))
 
 const execute = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
@@ -50,7 +50,7 @@ const responses: ReadonlyArray<readonly [title: string, reply: Replies.Reply, en
 ]
 
 const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, end]) => [
-  ...namedTokenRoutes.map(({ name }) => ({
+  ...tokenRouteRows.map(({ name }) => ({
     title: `a token exchange at the route ${name} that gets ${title}`,
     token: reply,
     options: { tokenRoute: name },
@@ -61,14 +61,14 @@ const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, en
   { title: `a request that gets ${title}`, data: reply, program: plan, end }
 ])
 
-const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(SearchOptionRows.rows).map(([name, { invalid }]) => ({
+const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(searchOptionRows).map(([name, { invalid }]) => ({
   title: `a search whose option ${name} is invalid`,
   program: NutritionAdvisor.search("apple", { [name]: invalid }),
   end: "BadRequest"
 }))
 
 const withResponse: ReadonlyArray<Outcome> = [
-  ...namedTokenRoutes.map(({ name }) => ({
+  ...tokenRouteRows.map(({ name }) => ({
     title: `a search with a token from the route ${name}`,
     options: { tokenRoute: name },
     end: "Success"

@@ -16,7 +16,7 @@ import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-n
 import { tracerTo } from "../doubles/spans.js"
 import type { Received } from "../doubles/Wire.js"
 import { markedPlaces } from "../tables/searchOptions.js"
-import { exchangeOf, isExchange, type NamedTokenRoute, namedTokenRoutes } from "../tables/tokenRoutes.js"
+import { exchangeOf, isExchange, type TokenRouteRow, tokenRouteRows } from "../tables/tokenRoutes.js"
 import { json, rendered } from "./rendering.js"
 import * as Secrets from "./secrets.js"
 
@@ -67,12 +67,12 @@ const shownServices = (printed: ReadonlyArray<unknown>) =>
 
 /** The request with `{key}` instead of the license key, if it is what an exchange sends. */
 const withoutKey = (request: Received): Received => {
-  const isSent = (route: NamedTokenRoute) => {
+  const isSent = (route: TokenRouteRow) => {
     const { headers, ...parts } = exchangeOf(route, Secrets.key)
     return request.path === parts.path && request.body === parts.body &&
       Record.every(headers, (value, name) => request.headers[name] === value)
   }
-  const { body, headers, path } = namedTokenRoutes.find(isSent) ?? request
+  const { body, headers, path } = tokenRouteRows.find(isSent) ?? request
   return { ...request, path, body, headers: { ...request.headers, ...headers } }
 }
 

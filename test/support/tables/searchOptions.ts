@@ -28,7 +28,7 @@ type Row<Value> = Redacted.Redacted extends Value ? RowOf<string, Redacted.Redac
   : RowOf<Value, Value> & { readonly isSecret: false }
 
 /** The compiler demands a row for a new option. */
-export const rows: { readonly [Name in keyof Options]-?: Row<NonNullable<Options[Name]>> } = {
+export const searchOptionRows: { readonly [Name in keyof Options]-?: Row<NonNullable<Options[Name]>> } = {
   urlParams: {
     isSecret: false,
     values: () => [{ customer: marker }, { customer: "b" }],
@@ -46,9 +46,9 @@ export const rows: { readonly [Name in keyof Options]-?: Row<NonNullable<Options
 }
 
 /** How often the leak tests expect the marker in a search with all options. Secrets don't count: their headers are removed first. */
-export const markedPlaces = Object.values(rows)
+export const markedPlaces = Object.values(searchOptionRows)
   .filter(({ expected: [withMarker], isSecret }) => !isSecret && withMarker.includes(marker)).length
 
 /** All options in one search, each with the first or the second of its values. */
 export const allOptions = (index: 0 | 1): Options =>
-  Object.fromEntries(Object.entries(rows).map(([name, { values }]) => [name, values()[index]]))
+  Object.fromEntries(Object.entries(searchOptionRows).map(([name, { values }]) => [name, values()[index]]))

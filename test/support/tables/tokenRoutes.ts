@@ -24,14 +24,14 @@ const exchanges: Readonly<Record<Name, Exchange>> = {
   "unified": { path: "/v2/token-cache/unified/oauth/token/{key}" }
 }
 
-export const namedTokenRoutes = (Object.keys(exchanges) as ReadonlyArray<Name>).map((name) => {
+export const tokenRouteRows = (Object.keys(exchanges) as ReadonlyArray<Name>).map((name) => {
   const { body = "", headers = {}, path } = exchanges[name]
   return { name, path, body, headers }
 })
 
-export type NamedTokenRoute = (typeof namedTokenRoutes)[number]
+export type TokenRouteRow = (typeof tokenRouteRows)[number]
 
-export const routesWithKeyInPath = namedTokenRoutes.filter(({ path }) => path.includes("{key}"))
+export const routesWithKeyInPath = tokenRouteRows.filter(({ path }) => path.includes("{key}"))
 
 /** The text of a string in JSON, without its quotes. */
 const jsonEncoded = (text: string) => JSON.stringify(text).slice(1, -1)
@@ -48,11 +48,11 @@ export const exchangeOf = ({ body, headers, path }: Required<Exchange>, key: str
 }
 
 /** The headers that contain the license key, at some route. */
-export const headersWithKey = namedTokenRoutes.flatMap(({ headers }) =>
+export const headersWithKey = tokenRouteRows.flatMap(({ headers }) =>
   Object.keys(headers).filter((name) => headers[name]?.includes("{key}"))
 )
 
-const exchangePaths = namedTokenRoutes.map(({ path }) => new RegExp(`${path.replace("{key}", "[^/]+")}$`))
+const exchangePaths = tokenRouteRows.map(({ path }) => new RegExp(`${path.replace("{key}", "[^/]+")}$`))
 
 /** Checks for the URL or the path of an exchange, below any base URL. */
 export const isExchange = (url: string): boolean => exchangePaths.some((pattern) => pattern.test(url))
