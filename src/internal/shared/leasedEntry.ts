@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { AccessToken } from "../../AccessToken.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
@@ -44,12 +45,23 @@ export const make = (
       yield* cache.write(name, yield* encrypt(notOlderThanRead(token)), { owner, timeToLive })
     })
 
-  const endLeaseOf = (holder: string) => Effect.suspend(() => cache.release(name, holder))
+  const endLease = Effect.suspend(() => cache.release(name, owner))
 
-  const endLease = Effect.suspend(() => endLeaseOf(owner))
-
-  const endLeaseInBackground = (holder: string) =>
-    Effect.forkIn(Effect.ignore(withinCacheTimeout(endLeaseOf(holder))), scope)
+  /**
+   * Releases a lease that the cache may grant although the call for it failed. Over a pool of connections, the call may even reach the cache
+   * after its release, so the lease is released again four times. With the default settings, the last time is when it would expire.
+   */
+  const endLateLease = Effect.suspend(() => {
+    const lateOwner = owner
+    return Effect.suspend(() => cache.release(name, lateOwner)).pipe(
+      withinCacheTimeout,
+      Effect.ignore,
+      Effect.uninterruptible,
+      Effect.repeat({ schedule: Schedule.exponential(cacheTimeout), times: 4 }),
+      Effect.interruptible,
+      Effect.forkIn(scope)
+    )
+  })
 
   return {
     /** Reads the token, with the times that its publisher gave it. */
@@ -63,22 +75,11 @@ export const make = (
     ),
     /**
      * Takes the lease if it is free, and returns whether it did. If the call fails, the cache may have granted the lease anyway, so it is
-     * released in the background. A call that exceeds its timeout still runs, and over a pool of connections it may reach the cache after
-     * this release. If it then gets the lease, it releases it again.
+     * released in the background.
      */
     take: Effect.suspend(() => {
-      const holder = globalThis.crypto.randomUUID()
-      owner = holder
-      let hasFailed = false
-      return cache.lease(name, holder, lease).pipe(
-        Effect.tap((isGranted) => isGranted && hasFailed ? endLeaseInBackground(holder) : Effect.void),
-        Effect.uninterruptible,
-        withinCacheTimeout,
-        Effect.tapError(() => {
-          hasFailed = true
-          return endLeaseInBackground(holder)
-        })
-      )
+      owner = globalThis.crypto.randomUUID()
+      return Effect.tapError(withinCacheTimeout(cache.lease(name, owner, lease)), () => endLateLease)
     }),
     release: Effect.catchAll(withinCacheTimeout(endLease), reportFailure),
     /**
@@ -90,7 +91,7 @@ export const make = (
         Effect.catchAll(reportFailure),
         Effect.zipRight(endLease),
         withinCacheTimeout,
-        Effect.tapError(({ reason }) => reason === "Timeout" ? endLeaseInBackground(owner) : Effect.void),
+        Effect.tapError(({ reason }) => reason === "Timeout" ? endLateLease : Effect.void),
         Effect.catchAll(reportFailure)
       )
   }
