@@ -17,7 +17,7 @@ export const config = defineConfig({
     isolate: false,
     poolOptions: { forks: { minForks: 1, maxForks: availableParallelism() } },
     setupFiles: ["test/support/setup.ts"],
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 300_000,
     teardownTimeout: 60_000,
     silent: "passed-only"

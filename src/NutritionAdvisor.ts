@@ -201,7 +201,9 @@ export const make = (
  * @category layers
  */
 export const layerConfig = (
-  options: Config.Config<Options> | { readonly [K in keyof Options]?: Config.Config.Wrap<Options[K]> | undefined } = {}
+  options:
+    | Partial<Config.Config.Wrap<Options>>
+    | { readonly [K in keyof Options]?: Config.Config.Wrap<Options[K]> | undefined } = {}
 ): Layer.Layer<
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
@@ -219,7 +221,7 @@ export const layerConfig = (
  */
 export const layerSharedConfig = (
   options:
-    | Config.Config<SharedOptions>
+    | Partial<Config.Config.Wrap<SharedOptions>>
     | { readonly [K in keyof SharedOptions]?: Config.Config.Wrap<SharedOptions[K]> | undefined } = {}
 ): Layer.Layer<
   NutritionAdvisor | TokenProvider.TokenProvider,

@@ -26,6 +26,7 @@ try {
   writeFileSync(join(folder, "package.json"), "{}")
   writeFileSync(join(folder, "search.mjs"), program)
   const published = `${name}@${publishConfig.tag}`
+  if (!command.includes(published)) throw new Error(`The README doesn't install ${published}`)
   const words = command.split(" ").map((word) => word === published ? join(edition, "pack", archive) : word)
   execFileSync("npm", [...words, `${nodeName}@22.23.3`, "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: folder,

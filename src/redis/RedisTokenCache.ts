@@ -180,6 +180,8 @@ export const layer = (options: Options): Layer.Layer<SharedTokenCache, Configura
  * @category layers
  */
 export const layerConfig = (
-  options: Config.Config<Options> | { readonly [K in keyof Options]?: Config.Config.Wrap<Options[K]> | undefined } = {}
+  options:
+    | Partial<Config.Config.Wrap<Options>>
+    | { readonly [K in keyof Options]?: Config.Config.Wrap<Options[K]> | undefined } = {}
 ): Layer.Layer<SharedTokenCache, ConfigError.ConfigError | ConfigurationError> =>
   Environment.layerFromConfig(options, declarations, layer, (field) => Environment.variableOf(`redis_${field}`))

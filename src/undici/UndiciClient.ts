@@ -154,6 +154,8 @@ export const layer = (options?: Options): Layer.Layer<HttpClient.HttpClient, Con
  * @category layers
  */
 export const layerConfig = (
-  options: Config.Config<Options> | { readonly [K in keyof Options]?: Config.Config.Wrap<Options[K]> | undefined } = {}
+  options:
+    | Partial<Config.Config.Wrap<Options>>
+    | { readonly [K in keyof Options]?: Config.Config.Wrap<Options[K]> | undefined } = {}
 ): Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError | ConfigurationError> =>
   Environment.layerFromConfig(options, declarations, layer)

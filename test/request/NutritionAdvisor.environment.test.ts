@@ -26,6 +26,8 @@ type ConfigOptions = Parameters<typeof NutritionAdvisor.layerConfig>[0]
 
 expectTypeOf<{ baseUrl: string }>().not.toExtend<ConfigOptions>()
 
+expectTypeOf<Partial<Config.Config.Wrap<NutritionAdvisor.Options>>>().toExtend<ConfigOptions>()
+
 expectTypeOf(NutritionAdvisor.layer).returns.toEqualTypeOf<
   Layer.Layer<
     NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider,

@@ -21,8 +21,8 @@ const layerOf = (module, name) => (call) =>
 
 /** Turns a setting of a client into a service that each of its requests gets. */
 const settingOfClient = (name) => (call) => {
-  const provided = `${call.file.local("effect/Effect")}.provideService(${call.ns}.${name}, ${last(call)})`
-  return `${call.ns}.transformResponse(${before(call)}${provided})`
+  const provideService = `${call.file.local("effect/Effect")}.provideService(${call.ns}.${name}, ${last(call)})`
+  return `${call.ns}.transformResponse(${before(call)}${provideService})`
 }
 
 const inArray = (name) => (call) => `${call.ns}.${name}([${call.args.join(", ")}])`

@@ -27,13 +27,16 @@ export const headerOf = ({ headers }: ServiceResponse, name: string) => String(h
  */
 const date = /^[A-Z][a-z]+(, .* (GMT|UTC)| .* \d{4})$/
 
+/** Some services send the Unix time at which the wait ends. Nobody waits for this many seconds, which are 31 years. */
+const firstUnixTime = 1e9
+
 /**
- * Returns the time in a Retry-After header (RFC 9110, section 10.2.3) as seconds from now. A date in the past is zero. If a gateway has added
- * a second number, the first one counts, as with node:http. A number of more than 31 years is a Unix time, which some services send.
+ * Returns the time in a Retry-After header (RFC 9110, section 10.2.3) as seconds from now. A time in the past is zero. If a gateway has added
+ * a second number, the first one counts, as with node:http.
  */
 const secondsUntil = (value: string, now: number): number | undefined => {
   const seconds = Number(/^\d{1,15}(\.\d{1,9})?(?= *(,|$))/.exec(value)?.[0])
-  if (seconds < 1e9) return seconds
+  if (seconds < firstUnixTime) return seconds
   const millis = date.test(value) ? Date.parse(/\d$/.test(value) ? `${value} GMT` : value) : seconds * 1000
   return Number.isNaN(millis) ? undefined : Math.max(0, (millis - now) / 1000)
 }

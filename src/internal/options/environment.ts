@@ -49,8 +49,13 @@ export const declarationsToRead = <O>(declarations: Declarations<O>): Partial<De
   return found
 }
 
-/** One Config of all options, or a record with a Config for each one. */
-export type ConfigOptions<O> = Config.Config<O> | { readonly [K in keyof O]?: Config.Config.Wrap<O[K]> | undefined }
+/**
+ * One Config of all options, or a record with a Config for each one. `Partial` of a Wrap alone would reject undefined in programs with
+ * `exactOptionalPropertyTypes`. Public signatures repeat this type, because declarations of programs would import this internal file.
+ */
+export type ConfigOptions<O> =
+  | Partial<Config.Config.Wrap<O>>
+  | { readonly [K in keyof O]?: Config.Config.Wrap<O[K]> | undefined }
 
 /** Calls `make` with the given options, and reads the others from variables. A ConfigurationError names the variable. */
 export const makeFromConfig = <O extends object, A, R>(
@@ -61,7 +66,8 @@ export const makeFromConfig = <O extends object, A, R>(
 ): Effect.Effect<A, ConfigurationError | ConfigError.ConfigError, R> => {
   // The type also allows one Config of all options.
   if (Config.isConfig(given)) return Effect.flatMap(given as Config.Config<O>, make)
-  const set = Record.filter(given, Predicate.isNotUndefined)
+  const all: Readonly<Record<string, unknown>> = given
+  const set = Record.filter(all, Predicate.isNotUndefined)
   const config = Config.unwrap<O>({ ...variablesOf(declarations, nameOf), ...set })
   const named = (error: ConfigurationError, options: O) => {
     const isRead = !(error.field in set) && options[error.field as keyof O] !== undefined
