@@ -144,7 +144,7 @@ describe("sharing: token in the cache", () => {
     expect(Issuer.valueOf(found)).toBe(Issuer.secretOf(2))
     expect(yield* issuer.calls).toBe(2)
     expect(second.receivedAt).toBe(100)
-    expect(found).toEqual(fromPeer(second, { receivedAt: first.receivedAt }))
+    expect(found).toEqual(fromPeer(second, { receivedAt: first.receivedAt, expiresAt: first.receivedAt + life }))
   })
 
   test("a token from a peer whose clock is ahead is fresh and expires on time", function*() {
@@ -155,6 +155,16 @@ describe("sharing: token in the cache", () => {
     const now = yield* Clock.currentTimeMillis
     expect(token).toEqual(fromPeer(exchanged, { receivedAt: now, expiresAt: now + life }))
     expect(AccessToken.stateAt(token, now, yield* RefreshPolicy.make())).toBe("fresh")
+  })
+
+  test("after a replica whose clock is far ahead, peers still share the tokens of the others", function*({ issuer }) {
+    const ahead = ManualClock.over(yield* Effect.clock)
+    ahead.wallOffset = 2 * life
+    yield* settle(Effect.withClock(tokenFrom(yield* replica()), ahead))
+    const here = yield* replica()
+    yield* settle(here.issue(replacing(yield* settle(tokenFrom(here)))))
+    expect(yield* fromNewReplica).toBe(Issuer.secretOf(2))
+    expect(yield* issuer.calls).toBe(2)
   })
 })
 

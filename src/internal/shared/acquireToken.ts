@@ -11,6 +11,7 @@ import type { SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
 import { countFailure, type LeasedEntry, reportFailure } from "./leasedEntry.js"
 import { sharedTokens } from "./metrics.js"
+import { movedBy } from "./movedBy.js"
 
 type Token = AccessToken.AccessToken
 
@@ -27,15 +28,8 @@ interface Acquisition {
 }
 
 /** Moves a token's times back if the peer's clock is ahead, so that it doesn't seem to live longer than it does. */
-const asReceivedHere = (token: Token, now: number): Token => {
-  const ahead = Math.max(0, token.receivedAt - now)
-  return new AccessToken.AccessToken({
-    ...token,
-    receivedAt: token.receivedAt - ahead,
-    expiresAt: token.expiresAt - ahead,
-    isFromPeer: true
-  })
-}
+const asReceivedHere = (token: Token, now: number): Token =>
+  new AccessToken.AccessToken({ ...movedBy(token, Math.min(0, now - token.receivedAt)), isFromPeer: true })
 
 /** Returns a peer's token, if there is a usable one. */
 const readPeerToken = (

@@ -3,11 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { AccessToken } from "../../AccessToken.js"
+import type { AccessToken } from "../../AccessToken.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { withTimeout } from "../runtime/withTimeout.js"
 import type { SharingSettings } from "../settings/sharing.js"
 import { cacheFailures } from "./metrics.js"
+import { movedBy } from "./movedBy.js"
 import type { Seal } from "./seal.js"
 
 export const countFailure = ({ reason }: SharedTokenCacheError) => Effect.sync(() => cacheFailures.count(reason))
@@ -36,8 +37,7 @@ export const make = (
   let latestRead = Number.NEGATIVE_INFINITY
 
   /** Even if the clocks of two publishers differ, a token must not be older than the one it replaces: peers would ignore it. */
-  const notOlderThanRead = (token: AccessToken) =>
-    token.receivedAt >= latestRead ? token : new AccessToken({ ...token, receivedAt: latestRead })
+  const notOlderThanRead = (token: AccessToken) => movedBy(token, Math.max(0, latestRead - token.receivedAt))
 
   const write = (token: AccessToken) =>
     Effect.gen(function*() {
