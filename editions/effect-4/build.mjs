@@ -74,8 +74,12 @@ const manifest = () => {
   )
   const optional = Object.entries(source.peerDependenciesMeta).filter(([name]) => peers.some(([peer]) => peer === name))
   const { typesVersions: _, ...kept } = source
+  const exported = Object.entries(source.exports).filter(([path]) =>
+    !leftOut.includes(`${path.replace(".", "src")}.ts`)
+  )
   return {
     ...kept,
+    exports: Object.fromEntries(exported),
     engines,
     publishConfig,
     version,
