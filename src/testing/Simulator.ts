@@ -51,6 +51,7 @@ export const licenseKey: Redacted.Redacted<string> = Redacted.make(demoKey)
 export type Operation = NutritionAdvisorError.Operation
 
 export { type Fault, faults } from "./simulator/fault.js"
+export type { Food } from "./simulator/foods.js"
 
 /**
  * A response of the simulator. A body that is neither a string nor bytes is sent as JSON.

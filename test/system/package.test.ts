@@ -265,7 +265,8 @@ describe("the package", () => {
         export const redis = { ...RedisTokenCache }
         export const double = { ...NutritionAdvisorTest }
         export const simulator = { ...Simulator }
-        export const undici = { ...UndiciClient }\n`
+        export const undici = { ...UndiciClient }
+        export const foodsOf = ({ foods }: Simulator.Options) => foods\n`
       )
       await writeFile(
         join(project, "user.ts"),

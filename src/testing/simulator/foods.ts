@@ -1,4 +1,9 @@
-/** An everyday food with its nutrition figures per 100 grams and one common portion. */
+/**
+ * An everyday food with its nutrition figures per 100 grams and one common portion.
+ *
+ * @since 1.0.0
+ * @category models
+ */
 export interface Food {
   readonly id: string
   readonly name: string
