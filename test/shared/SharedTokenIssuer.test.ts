@@ -386,6 +386,15 @@ describe("sharing: closing the layer", () => {
     expect(yield* issuer.interrupted).toBe(1)
   })
 
+  test.each(["lease", "write"] as const)("closing while %s hangs releases the lease", function*(operation, { cache }) {
+    cache.next.set(operation, (call) => Effect.zipLeft(call, hanging))
+    const { close } = yield* exchanging
+    yield* TestClock.adjust(500)
+    yield* settle(close)
+    yield* TestClock.adjust(1_000)
+    expect(yield* isLeaseFree).toBe(true)
+  })
+
   test("closing doesn't wait until a lease whose call failed is released again", function*({ cache }) {
     cache.next.set("lease", () => hanging)
     const scope = yield* Scope.make()

@@ -1,7 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { AccessToken } from "../../AccessToken.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
@@ -48,20 +47,18 @@ export const make = (
   const endLease = Effect.suspend(() => cache.release(name, owner))
 
   /**
-   * Releases a lease that the cache may grant although the call for it failed. Over a pool of connections, the call may even reach the cache
-   * after its release, so the lease is released again four times. With the default settings, the last time is when it would expire.
+   * Releases a lease in the background, because the cache may grant it although the call for it failed. Over a pool of connections, a call
+   * that exceeds its timeout may even reach the cache after its release, so the lease is then released again four times. With the default
+   * settings, the last time is when it would expire. Closing the scope waits for the first release only.
    */
-  const endLateLease = Effect.suspend(() => {
+  const endLateLease = ({ reason }: SharedTokenCacheError) => {
     const lateOwner = owner
-    return Effect.suspend(() => cache.release(name, lateOwner)).pipe(
-      withinCacheTimeout,
-      Effect.ignore,
-      Effect.uninterruptible,
-      Effect.repeat({ schedule: Schedule.exponential(cacheTimeout), times: 4 }),
-      Effect.interruptible,
-      Effect.forkIn(scope)
-    )
-  })
+    const end = Effect.ignore(withinCacheTimeout(Effect.suspend(() => cache.release(name, lateOwner))))
+    const endAfter = (timeouts: number) =>
+      Effect.zipRight(Effect.interruptible(Effect.sleep(timeouts * cacheTimeout)), end)
+    const endAgain = Effect.forEach(reason === "Timeout" ? [1, 2, 4, 8] : [], endAfter, { discard: true })
+    return Effect.forkIn(Effect.zipRight(end, endAgain), scope)
+  }
 
   return {
     /** Reads the token, with the times that its publisher gave it. */
@@ -79,7 +76,7 @@ export const make = (
      */
     take: Effect.suspend(() => {
       owner = globalThis.crypto.randomUUID()
-      return Effect.tapError(withinCacheTimeout(cache.lease(name, owner, lease)), () => endLateLease)
+      return Effect.tapError(withinCacheTimeout(cache.lease(name, owner, lease)), endLateLease)
     }),
     release: Effect.catchAll(withinCacheTimeout(endLease), reportFailure),
     /**
@@ -91,7 +88,7 @@ export const make = (
         Effect.catchAll(reportFailure),
         Effect.zipRight(endLease),
         withinCacheTimeout,
-        Effect.tapError(({ reason }) => reason === "Timeout" ? endLateLease : Effect.void),
+        Effect.tapError((error) => error.reason === "Timeout" ? endLateLease(error) : Effect.void),
         Effect.catchAll(reportFailure)
       )
   }
