@@ -49,7 +49,7 @@ export const chunksOfWebStream = (stream: WebStream): Chunks => {
   return { next: () => reader.read(), cancel: ignoringErrors(() => reader.cancel()) }
 }
 
-/** Whether a Node stream has been read, at least in part. Only the rest of it would be sent, so it is rejected, as fetch does. */
+/** Whether a Node stream has been read, at least in part. As a request body, it is rejected, as fetch does: only its rest would be sent. */
 export const wasRead = (body: unknown): boolean =>
   Predicate.hasProperty(body, "readableDidRead") && body.readableDidRead === true
 
