@@ -35,10 +35,10 @@ const defaultsOf = (declared: Declared) =>
 
 const plain = (text: string) => text.replace(/\s*\n\s*\*\s*/g, " ").replace(/["`]/g, "").trim()
 
-/** The JSDoc of each field that a text declares. */
-const docsIn = (text: string): Readonly<Record<string, string>> => {
-  const fields = text.matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\s+readonly (\w+)\??:/g)
-  return Object.fromEntries(Array.from(fields, ([, doc = "", name = ""]) => [name, plain(doc)]))
+/** The JSDoc of each field that a text declares. It is undefined for a field without JSDoc. */
+const docsIn = (text: string): Readonly<Record<string, string | undefined>> => {
+  const fields = text.matchAll(/(?:\/\*\*((?:(?!\*\/)[^])*)\*\/\s+)?readonly (\w+)\??:/g)
+  return Object.fromEntries(Array.from(fields, ([, doc, name = ""]) => [name, doc && plain(doc)]))
 }
 
 it.each<readonly [string, Declared]>([
@@ -70,10 +70,12 @@ it.each<readonly [path: string, type: string, all: object]>([
   expect(Object.keys(all).filter((name) => docs[name] === undefined)).toEqual([])
 })
 
-it("docs/testing.md names each option of the simulator", () => {
+it("each option of the simulator has JSDoc, and docs/testing.md names it", () => {
   const [, declaration = ""] = read("src/testing/Simulator.ts").split("interface Options")
-  const options = Object.keys(docsIn(declaration.split("\n}")[0] ?? ""))
+  const docs = docsIn(declaration.split("\n}")[0] ?? "")
+  const options = Object.keys(docs)
   expect(options.length).toBeGreaterThan(5)
+  expect(options.filter((name) => docs[name] === undefined)).toEqual([])
   expect(options.filter((name) => !new RegExp(`\`${name}\\b`).test(read("docs/testing.md")))).toEqual([])
 })
 
