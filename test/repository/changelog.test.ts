@@ -1,6 +1,8 @@
 import { expect, it } from "@effect/vitest"
 import { Option } from "effect"
-import { NutritionAdvisorError, RefreshPolicy } from "effect-nutrition-advisor"
+import { NutritionAdvisorError, RefreshPolicy, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
+import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { sharedClientDeclarations } from "../../src/internal/settings/sharing.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
@@ -19,6 +21,11 @@ const metrics = Array.from(
 it.each<readonly [what: string, subject: string, names: ReadonlyArray<string>]>([
   ["option of the client", "client", Object.keys(sharedClientDeclarations)],
   ["refresh option", "refresh", Object.keys(RefreshPolicy.declarations)],
+  ["option of Throttle", "`Throttle`", Object.keys(Throttle.declarations)],
+  ["option of RequestRetry", "`RequestRetry`", Object.keys(RequestRetry.declarations)],
+  ["option of SearchCache", "`SearchCache`", Object.keys(SearchCache.declarations)],
+  ["option of UndiciClient", "`UndiciClient`", Object.keys(UndiciClient.declarations)],
+  ["option of RedisTokenCache", "`RedisTokenCache`", Object.keys(RedisTokenCache.declarations)],
   ["option of a search", "search", Object.keys(searchOptionRows)],
   ["field of a token", "access token", Object.keys(token(1, 0, 1))],
   ["field of the status", "status", Object.keys(tokenStatusOf(Option.none(), Option.none()))],
