@@ -62,7 +62,7 @@ describe.each(tokenRouteRows)("token route $name", (route) => {
 /** The code in the row of an agent in docs/telemetry.md. */
 const codeOf = (agent: string): ReadonlyArray<string> => {
   const row = read("docs/telemetry.md").split("\n").find((line) => line.startsWith(`| ${agent} `)) ?? ""
-  return Array.from(row.matchAll(/`([^`]+)`/g), ([, code = ""]) => code)
+  return Array.from(row.matchAll(/`([^`]+)`/g), ([, code = ""]) => code.replaceAll("\\|", "|"))
 }
 
 /** Evaluates code of docs/telemetry.md, with the function that it defines. */
