@@ -2,11 +2,16 @@
 import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Reply, SimulatedResponse } from "../Simulator.js"
 
-/**
- * Returns a response instead of the service. It can call `respond` to get the response of the service. With `revokedToo`, the service returns
- * the last token again, even if it was revoked, instead of a new one.
- */
-export type FaultResponse = (respond: (revokedToo?: boolean) => SimulatedResponse) => SimulatedResponse
+/** How the service's own response to an exchange is changed. */
+export interface Deviation {
+  /** Whether the service returns the last token again, even if it was revoked, instead of a new one. */
+  readonly revokedToo?: boolean
+  /** Fields of the token response that are replaced. `undefined` removes a field. */
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+/** Returns a response instead of the service. It can call `respond` to get the response of the service. */
+export type FaultResponse = (respond: (deviation?: Deviation) => SimulatedResponse) => SimulatedResponse
 
 const always = (response: SimulatedResponse): FaultResponse => () => response
 
@@ -45,11 +50,7 @@ const tooLarge = (maxBytes: number): FaultResponse => () => ({
   body: new TextEncoder().encode("{}".padEnd(maxBytes + 1))
 })
 
-/** The service's own token response with these fields replaced. `undefined` removes a field. */
-const tokenResponse = (fields: Readonly<Record<string, unknown>>): FaultResponse => (respond) => {
-  const own = respond()
-  return typeof own === "object" && own.status === 200 ? { ...own, body: { ...(own.body as object), ...fields } } : own
-}
+const tokenResponse = (fields: Deviation["fields"] & object): FaultResponse => (respond) => respond({ fields })
 
 const faultResponses = {
   token: {
@@ -67,7 +68,7 @@ const faultResponses = {
     "negative-expires-in": tokenResponse({ expires_in: -3600 }),
     "non-numeric-expires-in": tokenResponse({ expires_in: "soon" }),
     "wrong-token-type": tokenResponse({ token_type: "MAC" }),
-    "same-token": ((respond) => respond(true)) satisfies FaultResponse
+    "same-token": ((respond) => respond({ revokedToo: true })) satisfies FaultResponse
   },
   search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(16 * 1024 * 1024) },
   request: { ...ofAnyCall, "too-large": tooLarge(16 * 1024 * 1024) }

@@ -1,8 +1,9 @@
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { Options, Reply, Route, SeenRequest, SimulatedResponse } from "../Simulator.js"
+import type { Deviation } from "./fault.js"
 import { foodIndex } from "./foodIndex.js"
-import { type Food, foods as everyday } from "./foods.js"
+import { type Food, foods as everydayFoods } from "./foods.js"
 import { isAccepted, type Tokens } from "./tokens.js"
 
 export const problem = (status: number, message: string): Reply => ({ status, body: { error: message } })
@@ -23,7 +24,7 @@ const searchOf = (foods: ReadonlyArray<Food>) => {
   }
 }
 
-const searchEveryday = searchOf(everyday)
+const searchEveryday = searchOf(everydayFoods)
 
 /** The service's own responses, according to SERVICE.md. The options set what SERVICE.md leaves open. */
 export class Responses {
@@ -37,11 +38,12 @@ export class Responses {
     this.routes = new Map(Object.entries(options.routes ?? {}))
   }
 
-  /**
-   * Responds to an exchange. The request doesn't show its license key, so `key` is what `keyOf` returned. `revokedToo` is passed to
-   * `Tokens.exchange`.
-   */
-  exchange({ at, authorization, method }: SeenRequest, key: string | undefined, revokedToo: boolean): Reply {
+  /** Responds to an exchange. The request doesn't show its license key, so `key` is what `keyOf` returned. */
+  exchange(
+    { at, authorization, method }: SeenRequest,
+    key: string | undefined,
+    { fields, revokedToo = false }: Deviation
+  ): Reply {
     if (method !== "POST") return notAllowed("POST")
     if (Option.isSome(authorization)) return problem(400, "unexpected Authorization header")
     if (key === undefined) return problem(400, "missing or malformed key, or unexpected body")
@@ -54,7 +56,8 @@ export class Responses {
         customer_id: token.customerId,
         expires_in: (token.expiresAt - at) / 1000,
         token_type: "Bearer",
-        scope: "read:search"
+        scope: "read:search",
+        ...fields
       }
     }
   }

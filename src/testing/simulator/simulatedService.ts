@@ -7,6 +7,7 @@ import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest, Service } from "../Simulator.js"
 import { respondToControl } from "./controlRoutes.js"
 import { makeControls } from "./controls.js"
+import type { Deviation } from "./fault.js"
 import type { FinalResponse } from "./http.js"
 import { withoutKeys } from "./masking.js"
 import type { Recorder } from "./page/recorder.js"
@@ -69,10 +70,10 @@ const responseTo = (
     const request = requestOf(service, unmasked, clock.unsafeCurrentTimeMillis())
     received.add(request)
     const planned = service.planned.take(operation)
-    const ownResponse = (revokedToo = false) => {
+    const ownResponse = (deviation: Deviation = {}) => {
       const now = { ...request, at: clock.unsafeCurrentTimeMillis() }
       if (path === undefined) return problem(404, "no such route")
-      return operation === "token" ? responses.exchange(now, keyOf(unmasked), revokedToo) : responses.data(now)
+      return operation === "token" ? responses.exchange(now, keyOf(unmasked), deviation) : responses.data(now)
     }
     const response = Effect.gen(function*() {
       if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
