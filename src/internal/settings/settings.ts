@@ -13,22 +13,22 @@ import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseSer
 import { isPlaceholder, paddingRules, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
-export interface TokenRoute {
+export interface ExchangeRoute {
   readonly path: string
 }
 
 /**
- * The token routes that have a name, with `{key}` in place of the license key. If this were exported, the declarations of programs that use
- * the type of the option would import this internal file.
+ * The token routes that have a name, with `{key}` in place of the license key. Not exported, because declarations of programs that use the
+ * option's type would import this internal file.
  */
 const tokenRoutes = {
   "advisor-licence": { path: "/v2/token-cache/nutrition-advisor/oauth/licence/{key}" },
   "advisor-token": { path: "/v2/token-cache/nutrition-advisor/oauth/token/{key}" },
   "unified": { path: "/v2/token-cache/unified/oauth/token/{key}" }
-} satisfies Readonly<Record<string, TokenRoute>>
+} satisfies Readonly<Record<string, ExchangeRoute>>
 
 /** A function, so that bundlers can leave it out of programs without the simulator. */
-export const namedTokenRoutes = (): ReadonlyArray<TokenRoute> => Object.values(tokenRoutes)
+export const namedTokenRoutes = (): ReadonlyArray<ExchangeRoute> => Object.values(tokenRoutes)
 
 interface CommonOptions {
   /** The base URL of the service. It must be https; http needs a loopback host or `allowInsecureHttp`. A path prefix is kept. */
@@ -110,15 +110,15 @@ const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: st
   })
 
 const parseTokenRoute = (
-  route: NonNullable<ExchangeOptions["tokenRoute"]>,
+  nameOrPath: NonNullable<ExchangeOptions["tokenRoute"]>,
   field: string
-): Checked<TokenRoute> => {
-  if (Object.hasOwn(tokenRoutes, route)) return Either.right(tokenRoutes[route as keyof typeof tokenRoutes])
-  const segments = route.split("/").slice(1, -1)
-  const isPath = /^\/(.*\/)?\{key\}$/.test(route) &&
+): Checked<ExchangeRoute> => {
+  if (Object.hasOwn(tokenRoutes, nameOrPath)) return Either.right(tokenRoutes[nameOrPath as keyof typeof tokenRoutes])
+  const segments = nameOrPath.split("/").slice(1, -1)
+  const isPath = /^\/(.*\/)?\{key\}$/.test(nameOrPath) &&
     segments.every((segment) => /^[\w.~!$&'()*+,;=:@-]+$/.test(segment) && !Url.isDotSegment(segment))
   const rule = `must be ${Object.keys(tokenRoutes).join(", ")}, or a path that starts with / and ends with /{key}`
-  return checkValue({ path: route }, field, [isPath, rule])
+  return checkValue({ path: nameOrPath }, field, [isPath, rule])
 }
 
 const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): Checked<ReadonlySet<number>> => {
