@@ -142,7 +142,7 @@ export interface Client extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-const noOptions: FetchOptions = {}
+const noLimits: CallLimits = {}
 
 const status = Effect.flatMap(
   Effect.serviceOption(TokenProvider),
@@ -163,7 +163,7 @@ const clientOver = (buildServices: BuildServices): Client => {
     ) => Effect.Effect<A, unknown, NutritionAdvisor.NutritionAdvisor>
   ) =>
   (term: string, options?: CallOptions): Promise<A> => {
-    if (!options) return run("search", noOptions, () => search(term))
+    if (!options) return run("search", noLimits, () => search(term))
     const { signal, timeout, ...others } = options
     return run("search", { signal, timeout }, () => search(term, others))
   }
@@ -175,10 +175,10 @@ const clientOver = (buildServices: BuildServices): Client => {
       return searchWith(NutritionAdvisor.searchAs(schema))
     },
     fetch: (path, options) => {
-      const given = options ?? noOptions
-      return run("request", given, () => fetchPath(path, given))
+      const fetchOptions = options ?? {}
+      return run("request", fetchOptions, () => fetchPath(path, fetchOptions))
     },
-    status: () => run("request", noOptions, () => status),
+    status: () => run("request", noLimits, () => status),
     close,
     [Symbol.asyncDispose]: close
   }

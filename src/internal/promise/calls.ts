@@ -19,11 +19,12 @@ import * as PendingCalls from "./pendingCalls.js"
 /** `Number` returns NaN for a missing environment variable. Effect would convert it to zero, and every call would time out at once. */
 const isDuration = (value: unknown) => Option.isSome(Duration.decodeUnknown(value)) && !Number.isNaN(value)
 
-const within = (timeout: CallLimits["timeout"], operation: DataOperation): ForkCalls.Limit => (call) => {
-  if (Predicate.isNullable(timeout)) return call
-  if (!isDuration(timeout)) return new BadRequest({ operation, detail: "the timeout is not a duration" })
-  return Effect.timeoutFail(call, { duration: timeout, onTimeout: () => timeoutError(operation) })
-}
+const withCallTimeout =
+  (timeout: CallLimits["timeout"], operation: DataOperation): ForkCalls.WithCallTimeout => (call) => {
+    if (Predicate.isNullable(timeout)) return call
+    if (!isDuration(timeout)) return new BadRequest({ operation, detail: "the timeout is not a duration" })
+    return Effect.timeoutFail(call, { duration: timeout, onTimeout: () => timeoutError(operation) })
+  }
 
 /** Some programs pass the AbortController itself, and the signals of old polyfills have only `onabort`. */
 const checkSignal = (signal: PendingCalls.Signal, operation: DataOperation) => {
@@ -72,7 +73,7 @@ export const make = (buildServices: ForkCalls.BuildServices) => {
     if (isOver(signal)) throw interruptionOf(operation, signal)
     checkSignal(signal, operation)
     const { call, result } = detachResult(makeEffect())
-    const fiber = fork(call, within(timeout, operation))
+    const fiber = fork(call, withCallTimeout(timeout, operation))
     const leave = pending.add(fiber, signal)
     // What the call has run so far may have aborted the signal or closed the client.
     if (isOver(signal)) fiber.unsafeInterruptAsFork(FiberId.none)

@@ -74,7 +74,7 @@ const checkLogger = (logger: ClientOptions["logger"]) =>
     ]
   )
 
-const clientOf = (given: AdvisorOptions, sharedTokenCache: ClientOptions["sharedTokenCache"]) =>
+const readClientBuild = (given: AdvisorOptions, sharedTokenCache: ClientOptions["sharedTokenCache"]) =>
   sharedTokenCache === undefined
     ? Effect.map(readSettings(given), fromSettings)
     : Effect.map(
@@ -92,7 +92,7 @@ const clientOf = (given: AdvisorOptions, sharedTokenCache: ClientOptions["shared
  */
 const fetchClient = Effect.runSync(Effect.scoped(Layer.build(FetchHttpClient.layer)))
 
-const sendThroughFetch = Effect.suspend(() =>
+const fetchClientOrError = Effect.suspend(() =>
   hasFetch()
     ? Effect.succeed(fetchClient)
     : new ConfigurationError({
@@ -113,12 +113,12 @@ const checkedBuild = (options: ClientOptions) =>
     yield* checkIsLayer("httpClient", httpClient)
     yield* checkIsLayer("sharedTokenCache", sharedTokenCache)
     // Not advisorOptions, because a rest pattern leaves out options that are getters of a class.
-    const buildClient = yield* clientOf(options, sharedTokenCache)
+    const buildClient = yield* readClientBuild(options, sharedTokenCache)
     const wrappers = yield* wrappersOf({ cache, retry, throttle })
     yield* checkLogger(logger)
     const build = Effect.gen(function*() {
-      const sending = yield* httpClient === undefined ? sendThroughFetch : Layer.build(httpClient)
-      let built = yield* Effect.provide(buildClient, sending)
+      const httpClientContext = yield* httpClient === undefined ? fetchClientOrError : Layer.build(httpClient)
+      let built = yield* Effect.provide(buildClient, httpClientContext)
       for (const wrapper of wrappers) {
         if (wrapper) built = Context.merge(built, yield* Effect.provide(Layer.build(wrapper), built))
       }

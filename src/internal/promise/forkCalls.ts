@@ -14,14 +14,17 @@ import { continueOver, forkOver } from "./overServices.js"
 export type BuildServices = Effect.Effect<Context.Context<NutritionAdvisor>, unknown, Scope.Scope>
 
 /** Adds the timeout of a call. It includes the time to build the services. */
-export type Limit = <A, R>(call: Effect.Effect<A, unknown, R>) => Effect.Effect<A, unknown, R>
+export type WithCallTimeout = <A, R>(call: Effect.Effect<A, unknown, R>) => Effect.Effect<A, unknown, R>
 
 /** Starts a call in a new fiber. */
-type Fork = <A>(call: Effect.Effect<A, unknown, NutritionAdvisor>, limit: Limit) => Fiber.RuntimeFiber<A, unknown>
+type Fork = <A>(
+  call: Effect.Effect<A, unknown, NutritionAdvisor>,
+  withCallTimeout: WithCallTimeout
+) => Fiber.RuntimeFiber<A, unknown>
 
 const forkNow = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
   const fork = forkOver(built)
-  return (call, limit) => fork(limit(call))
+  return (call, withCallTimeout) => fork(withCallTimeout(call))
 }
 
 /**
@@ -48,9 +51,9 @@ const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (f
     return Deferred.await(services)
   })
 
-  return (call, limit) => {
+  return (call, withCallTimeout) => {
     const afterBuild = Effect.flatMap(wait, (built) => continueOver(built, call))
-    return Effect.runFork(limit(afterBuild), { scheduler: schedulerOfCaller() })
+    return Effect.runFork(withCallTimeout(afterBuild), { scheduler: schedulerOfCaller() })
   }
 }
 
@@ -60,5 +63,5 @@ export const make = (buildServices: BuildServices, scope: Scope.Scope): Fork => 
   let fork = forkAfter(buildServices, scope, (forkOverServices) => {
     fork = forkOverServices
   })
-  return (call, limit) => fork(call, limit)
+  return (call, withCallTimeout) => fork(call, withCallTimeout)
 }
