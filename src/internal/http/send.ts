@@ -28,19 +28,20 @@ export interface ResponseLimits {
   readonly observeHeaders: ReadonlyArray<string>
 }
 
-/**
- * One call. Its caller cancels it through `pending`. The canceler of `Effect.async` would be lost if an interruption came right after the
- * start.
- */
-export interface Call {
+/** What a caller shares with `send` during one call. */
+export interface SendContext {
   readonly operation: Operation
+  /**
+   * Set by `send`, so that its caller can cancel the request. The canceler of `Effect.async` would be lost if an interruption came right
+   * after the start.
+   */
   pending: { readonly cancel: Abort } | undefined
 }
 
 type Outcome = Effect.Effect<ServiceResponse, SendError>
 
 /** Sends a request and reads the whole response in bounded memory. */
-export type Send = (request: Request, call: Call) => Outcome
+export type Send = (request: Request, context: SendContext) => Outcome
 
 /** Errors keep only 4 KiB. More is read, because the connection can be reused only after the body has been read to its end. */
 const maxErrorBytes = 64 * 1024
@@ -128,17 +129,19 @@ class PendingRequest extends Timed implements Receiver {
 /** Creates the function that sends requests. Without `timeouts`, the caller must apply a timeout. */
 export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, timeouts?: Timeouts): Send => {
   const direct = dispatchOf(client)
-  const through = dispatchThrough(client)
-  return (request, call) => {
+  return (request, context) => {
     const begin = (dispatch: (receiver: Receiver) => Abort): Outcome =>
       Effect.async((resume) => {
-        const pending = new PendingRequest(call.operation, limits, timeouts)
-        call.pending = pending
+        const pending = new PendingRequest(context.operation, limits, timeouts)
+        context.pending = pending
         pending.begin(dispatch, resume)
       })
     return direct !== undefined && isBuffered(request)
       ? begin((receiver) => direct(request, receiver))
-      : Effect.flatMap(Effect.runtime(), (runtime) => begin((receiver) => through(runtime)(request, receiver)))
+      : Effect.flatMap(
+        Effect.runtime(),
+        (runtime) => begin((receiver) => dispatchThrough(client, runtime)(request, receiver))
+      )
   }
 }
 
@@ -148,6 +151,7 @@ export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, time
  */
 export const interruptible = (send: Send, operation: Operation) => (request: Request): Outcome =>
   Effect.suspend(() => {
-    const call: Call = { operation, pending: undefined }
-    return Effect.onInterrupt(send(request, call), () => Effect.suspend(() => call.pending?.cancel() ?? Effect.void))
+    const context: SendContext = { operation, pending: undefined }
+    return Effect.onInterrupt(send(request, context), () =>
+      Effect.suspend(() => context.pending?.cancel() ?? Effect.void))
   })

@@ -78,7 +78,7 @@ const isStatusError = (error: ClientError): error is HttpClientError.ResponseErr
  * uninterruptible.
  */
 export const dispatchThrough =
-  (httpClient: HttpClient.HttpClient) => (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
+  (httpClient: HttpClient.HttpClient, runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
     const abort = () => {
       fiber.unsafeInterruptAsFork(FiberId.none)
       fetchCall.cancel()
