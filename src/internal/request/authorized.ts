@@ -93,10 +93,10 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
   const renewAndSend = (
     context: RequestContext,
     request: RequestWithoutToken,
-    rejected: { readonly token: AccessToken; readonly response: ServiceResponse.ServiceResponse }
+    rejection: { readonly token: AccessToken; readonly response: ServiceResponse.ServiceResponse }
   ) =>
     Effect.gen(function*() {
-      let { response, token } = rejected
+      let { response, token } = rejection
       for (let renewals = 0; hasRejectedStatus(response); renewals += 1) {
         showOn(context, response)
         // The new token may come from another replica and be rejected as well. The second renewal then exchanges the license key.
@@ -120,12 +120,12 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       showOn(context, response)
       return isOk(response.status) ? onResponse(response) : ServiceResponse.statusError(response)
     }
-    const sendWith = (token: AccessToken) =>
+    const sendRenewing = (token: AccessToken) =>
       Effect.flatMap(sendOnce(context, request, token), (response) =>
         hasRejectedStatus(response)
           ? Effect.flatMap(withRejectionMetric(renewAndSend(context, request, { token, response })), responseOrError)
           : responseOrError(response))
     const { gate } = context
-    return Effect.flatMap(gate === undefined ? tokens.get : SendGate.passAndGetAgain(gate, tokens.get), sendWith)
+    return Effect.flatMap(gate === undefined ? tokens.get : SendGate.getTokenThrough(gate, tokens.get), sendRenewing)
   }
 }

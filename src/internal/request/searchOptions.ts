@@ -68,7 +68,7 @@ const copied = (options: SearchOptions): SearchOptions => {
 
 /**
  * Returns a function that reads the options of a search and passes them to `search`. Without options, it passes `none`. If reading throws,
- * it returns a defect, so that the search dies with it.
+ * it returns an Exit with that defect. An Exit is also an Effect, so it can stand for a request and for a search.
  */
 const readingWith =
   <Options>(read: (options: SearchOptions) => Options, none: Options) =>
@@ -101,9 +101,10 @@ const isComparable = (value: unknown): boolean =>
  */
 export const searchKey = (term: string, options: NormalizedOptions): string | undefined => {
   const { headers = {}, urlParams, ...rest } = options
-  const others = Object.entries<unknown>(rest).filter(([, value]) => value !== undefined)
+  const otherOptions = Object.entries<unknown>(rest)
+    .filter(([, value]) => value !== undefined)
+    .sort(([one], [other]) => one < other ? -1 : 1)
   // The value of another option that is an object, such as a Redacted, may belong to another customer.
-  if (!others.every(([, value]) => isComparable(value))) return undefined
-  others.sort(([name], [otherName]) => name < otherName ? -1 : 1)
-  return JSON.stringify([term, urlParams, Object.entries(headers), others])
+  if (!otherOptions.every(([, value]) => isComparable(value))) return undefined
+  return JSON.stringify([term, urlParams, Object.entries(headers), otherOptions])
 }

@@ -30,7 +30,7 @@ const exchangeMillis = 1
  * Gets a token, passes the gate, and gets the token again, since it may have expired in the meantime. If the request has to wait for a new
  * token then, it passes the gate once more, because it would be sent late.
  */
-export const passAndGetAgain = (
+export const getTokenThrough = (
   gate: Gate,
   get: Effect.Effect<AccessToken, NutritionAdvisorError>
 ): Effect.Effect<AccessToken, NutritionAdvisorError> =>

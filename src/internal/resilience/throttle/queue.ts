@@ -159,24 +159,23 @@ export class Queue {
       deadline: now + this.settings.maxWait - request.waited,
       turn: Deferred.unsafeMake(FiberId.none)
     }
-    if (this.isClosed) {
-      this.rejectAsClosed(waiter)
-      return waiter
-    }
+    if (this.isClosed) this.rejectAsClosed(waiter)
+    else this.enqueue(waiter, now)
+    return waiter
+  }
+
+  private enqueue(waiter: Waiter, now: number) {
+    const { lane, request } = waiter
     const ahead = this.startedRequests.size + (lane === this.newRequests ? this.newRequests.size : 0)
     const decision = this.decide(waiter, now, ahead)
     if (decision._tag !== "Now" && !request.isCounted) {
       heldRequests.count(decision.reason)
       request.isCounted = true
     }
-    if (decision._tag === "TooLate") {
-      this.rejectAsTooLate(waiter, decision.millis)
-      return waiter
-    }
+    if (decision._tag === "TooLate") return this.rejectAsTooLate(waiter, decision.millis)
     lane.add(waiter)
     // If others joined earlier, the timer for the first of them is already set, and also serves this one.
     if (decision._tag === "Now" || lane === this.startedRequests || ahead === 0) this.advance(now)
-    return waiter
   }
 
   private leave(waiter: Waiter, outcome: Exit.Exit<void, NutritionAdvisorError>) {
@@ -209,14 +208,14 @@ export class Queue {
     const { hold, settings: { onTooManyRequests, rate } } = this
     const held = Hold.waitTime(hold, request, now)
     const paced = Pace.waitTime(rate, this.pace, now)
-    const behind = ahead * Pace.distanceOf(rate)
-    const millis = behind + Math.max(held, paced)
+    const waitBehind = ahead * Pace.distanceOf(rate)
+    const millis = waitBehind + Math.max(held, paced)
     if (millis <= 0) return { _tag: "Now" }
     const reason = held > 0 ? "TooManyRequests" : "Rate"
     // The response to a probe may end the hold at any time.
-    const shortest = hold._tag === "Probing" ? behind + paced : millis
+    const minWait = hold._tag === "Probing" ? waitBehind + paced : millis
     const failsAtOnce = reason === "TooManyRequests" && onTooManyRequests === "fail"
-    const isTooLate = failsAtOnce || now >= deadline || now + shortest > deadline
+    const isTooLate = failsAtOnce || now >= deadline || now + minWait > deadline
     return { _tag: isTooLate ? "TooLate" : "Wait", reason, millis }
   }
 }
