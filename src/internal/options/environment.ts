@@ -5,12 +5,12 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import * as String from "effect/String"
+import { camelToSnake } from "effect/String"
 import { ConfigurationError } from "../../NutritionAdvisorError.js"
 import type { Declarations } from "./declarations.js"
 import { readers } from "./variables.js"
 
-export const variableOf = (field: string) => `NUTRITION_ADVISOR_${String.camelToSnake(field).toUpperCase()}`
+export const variableOf = (field: string) => `NUTRITION_ADVISOR_${camelToSnake(field).toUpperCase()}`
 
 export const namesWithVariable = (declarations: object): ReadonlyArray<string> =>
   Object.entries(declarations).flatMap(([name, declaration]) => "variable" in declaration ? [name] : [])

@@ -76,11 +76,11 @@ const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Acquired, Token
   Effect.map(Effect.interruptible(exchange), (token) => acquired("ExchangedAlone", token))
 
 /**
- * Whether a round also asks for the lease, because its holder may have died or failed to exchange the key. Rounds 1 to 3 don't ask, so a
- * replica that gets a peer's token after a second has made only six calls: five reads, and one for the lease. All later rounds ask. They
+ * Whether a round may take the lease, because its holder may have died or failed to exchange the key. Rounds 1 to 3 don't try, so a
+ * replica that gets a peer's token after a second has made only six calls: five reads, and one for the lease. All later rounds do. They
  * start less than a second apart.
  */
-const asksForLease = (round: number): boolean => round === 0 || round > 3
+const mayTakeLease = (round: number): boolean => round === 0 || round > 3
 
 /**
  * The waits before the next reads, which come about 110, 270, 560 and 1,070 ms after the first one: soon after exchanges that take 0, 200,
@@ -104,13 +104,13 @@ type RoundEnd =
   | { readonly _tag: "Wait" }
   | { readonly _tag: "CacheFailed"; readonly error: SharedTokenCacheError }
 
-/** Reads the cache and, in some rounds, asks for the lease. */
+/** Reads the cache and, in some rounds, tries to take the lease. */
 const runRound = (acquisition: Acquisition, round: number): Effect.Effect<RoundEnd> =>
   Effect.gen(function*() {
     const published = yield* Effect.interruptible(readPeerToken(acquisition))
     if (Option.isSome(published)) return { _tag: "PeerToken" as const, token: published.value }
     const isLate = (yield* currentMonotonicMillis) >= acquisition.waitsUntil
-    const hasLease = asksForLease(round) && !isLate && (yield* acquisition.entry.take)
+    const hasLease = mayTakeLease(round) && !isLate && (yield* acquisition.entry.takeLease)
     return { _tag: hasLease ? "Leased" as const : "Wait" as const }
   }).pipe(Effect.catchAll((error) => Effect.succeed({ _tag: "CacheFailed" as const, error })))
 

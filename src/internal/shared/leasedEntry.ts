@@ -74,7 +74,7 @@ export const make = (
      * Takes the lease if it is free, and returns whether it did. If the call fails, the cache may have granted the lease anyway, so it is
      * released in the background.
      */
-    take: Effect.suspend(() => {
+    takeLease: Effect.suspend(() => {
       owner = globalThis.crypto.randomUUID()
       return Effect.tapError(withinCacheTimeout(cache.lease(name, owner, lease)), endLateLease)
     }),

@@ -28,7 +28,7 @@ interface Check {
   /** The delay until the next check. */
   readonly delay: number
   /** The delay from the start of the window to the refresh. Random, so that tokens that replicas got together aren't refreshed together. */
-  readonly lag: number
+  readonly jitter: number
 }
 
 /**
@@ -54,8 +54,8 @@ export const make = (
     const now = () => clock.unsafeCurrentTimeMillis()
 
     /** How long the refresh of a token has to wait, in milliseconds. A token from the future is refreshed at once. */
-    const untilRefresh = ({ lag, token }: Check) =>
-      token.receivedAt > now() ? 0 : token.expiresAt - AccessToken.windowOf(token, policy) + lag - now()
+    const untilRefresh = ({ jitter, token }: Check) =>
+      token.receivedAt > now() ? 0 : token.expiresAt - AccessToken.windowOf(token, policy) + jitter - now()
 
     /** The time until the next wake-up, in milliseconds: until the refresh is due, but at most `delay`, also after a failed refresh. */
     const untilWakeUp = (check: Check) => {
@@ -67,7 +67,7 @@ export const make = (
       const token = Option.getOrUndefined(Option.filter(yield* current, isScheduled))
       if (token !== undefined && AccessToken.stateAt(token, now(), policy) !== "fresh") yield* refresh(token)
       const delay = yield* untilNextCheck(token === undefined ? longestPause : pauseOf(token, policy))
-      last = token && { token, delay, lag: delay * (yield* Random.next) }
+      last = token && { token, delay, jitter: delay * (yield* Random.next) }
       wakeAfter(last === undefined ? delay : untilWakeUp(last), wakeUp)
     })
 

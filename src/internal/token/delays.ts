@@ -23,7 +23,7 @@ export const pauseOf = (token: AccessToken, policy: CheckedPolicy): number =>
  * The Schedule of the background refresh. Its input is the pause until the next check, in milliseconds. Its output is the delay until then:
  * the pause, jittered by up to 20% in both directions, so that replicas don't check at the same time.
  */
-const checks: Schedule.Schedule<Duration.Duration, number> = Schedule.identity<number>().pipe(
+const checkSchedule: Schedule.Schedule<Duration.Duration, number> = Schedule.identity<number>().pipe(
   Schedule.addDelay(Duration.millis),
   Schedule.jittered,
   Schedule.delays
@@ -33,7 +33,7 @@ const checks: Schedule.Schedule<Duration.Duration, number> = Schedule.identity<n
 export const untilNextCheck = (pause: number): Effect.Effect<number> =>
   Effect.clockWith((clock) =>
     Effect.map(
-      checks.step(clock.unsafeCurrentTimeMillis(), pause, checks.initial),
+      checkSchedule.step(clock.unsafeCurrentTimeMillis(), pause, checkSchedule.initial),
       ([, delay]) => Duration.toMillis(delay)
     )
   )

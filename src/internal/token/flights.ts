@@ -23,7 +23,7 @@ import * as State from "./state.js"
 
 /** An exchange, shared by all callers that wait for it. */
 interface Flight extends Replace.Progress {
-  readonly token: Deferred.Deferred<AccessToken.AccessToken, TokenError>
+  readonly result: Deferred.Deferred<AccessToken.AccessToken, TokenError>
 }
 
 export interface Options extends Replace.Options {
@@ -37,7 +37,7 @@ const interrupted = Cause.fail(abortedError("token"))
 
 /** Waits for the token of a flight. A flight may have many callers, so its span has no parent. The span of each caller links to it. */
 const awaitFlight = (flight: Flight) =>
-  Deferred.await(flight.token).pipe(
+  Deferred.await(flight.result).pipe(
     Effect.ensuring(Effect.suspend(() => flight.span ? Effect.linkSpanCurrent(flight.span) : Effect.void)),
     Effect.map((token) => ({ token, reason: flight.request.reason }))
   )
@@ -64,37 +64,37 @@ export const make = (options: Options, run: RunInBackground) =>
 
     // The order matters: first the state, then the waiting callers, then metrics and logs.
 
-    const succeed = ({ request, token }: Flight, replacement: Replace.Replacement) =>
+    const succeed = ({ request, result }: Flight, replacement: Replace.Replacement) =>
       Effect.suspend(() => {
         const failuresBefore = state.failures
         state = State.succeeded(state, replacement.token, policy, now())
-        Deferred.unsafeDone(token, Exit.succeed(replacement.token))
+        Deferred.unsafeDone(result, Exit.succeed(replacement.token))
         return Report.recordSuccess(request, replacement, failuresBefore)
       })
 
-    const fail = (flight: Flight, ending: Cause.Cause<TokenError>) =>
+    const fail = (flight: Flight, exitCause: Cause.Cause<TokenError>) =>
       Effect.gen(function*() {
         const failedAt = now()
-        const cause = Cause.isInterruptedOnly(ending) ? interrupted : ending
+        const cause = Cause.isInterruptedOnly(exitCause) ? interrupted : exitCause
         const random = yield* Random.next
         state = State.failed(state, cause, random, policy, failedAt)
         // There is no backoff if the client was closed in the meantime. `close` has then already failed the flight.
         if (state.phase._tag !== "BackingOff") return
-        Deferred.unsafeDone(flight.token, Exit.failCause(cause))
+        Deferred.unsafeDone(flight.result, Exit.failCause(cause))
         const served = servedAfterFailure(flight, policy, failedAt.wall)
         yield* Report.recordFailure(flight.request, { cause, retryAt: state.phase.until.wall, served })
       })
 
     const runFlight = (flight: Flight) =>
       Effect.uninterruptibleMask((restore) => {
-        const putBack = withTimeout(Replace.putBack(options, flight), longestPutBack, () => "Timeout" as const)
+        const putBackInTime = withTimeout(Replace.putBack(options, flight), longestPutBack, () => "Timeout" as const)
         return Replace.replaceToken(options, flight).pipe(
           // An issuer in JavaScript can fail with a value that has no properties, such as undefined.
           Effect.catchIf(Predicate.not(Predicate.isObject), Effect.die),
           withFlightTimeout,
           restore,
           Effect.matchCauseEffect({
-            onFailure: (cause) => Effect.zipRight(Effect.exit(restore(putBack)), fail(flight, cause)),
+            onFailure: (cause) => Effect.zipRight(Effect.exit(restore(putBackInTime)), fail(flight, cause)),
             onSuccess: (replacement) => succeed(flight, replacement)
           })
         )
@@ -107,7 +107,7 @@ export const make = (options: Options, run: RunInBackground) =>
         const startedAt = now()
         const refusal = State.refusalOf(state, request.reason, policy, startedAt)
         if (refusal !== undefined) return Effect.failCause(refusal)
-        const flight: Flight = { request, token: Deferred.unsafeMake(FiberId.none) }
+        const flight: Flight = { request, result: Deferred.unsafeMake(FiberId.none) }
         state = State.started(state, flight, request.reason, startedAt)
         run(runFlight(flight))
         return Effect.succeed(flight)
@@ -116,7 +116,7 @@ export const make = (options: Options, run: RunInBackground) =>
     const close = Effect.sync(() => {
       const { phase } = state
       state = State.close(state)
-      if (phase._tag === "InFlight") Deferred.unsafeDone(phase.flight.token, Exit.failCause(State.clientClosed))
+      if (phase._tag === "InFlight") Deferred.unsafeDone(phase.flight.result, Exit.failCause(State.clientClosed))
     })
     yield* onClose(close)
 

@@ -30,8 +30,8 @@ type TokenFields = ConstructorParameters<typeof AccessToken>[0]
 export type SharedField = Exclude<keyof TokenFields, "isFromPeer" | "tokenType">
 
 /**
- * The shared fields that are text. Plain strings are included, so that `optionalTextFields` doesn't compile until the field is an Option:
- * an Option can be dropped if it repeats a secret.
+ * The shared fields that are text. Each must be an Option, because text that repeats a secret is dropped: with a plain string,
+ * `optionalTextFields` doesn't compile.
  */
 type TextField = {
   [Name in SharedField]: TokenFields[Name] extends Option.Option<string> | string | undefined ? Name : never
@@ -84,6 +84,13 @@ const isRepeatedIn = (text: string) => (secret: Redacted.Redacted<string>) =>
     text.toLowerCase().includes(form.toLowerCase())
   )
 
+/**
+ * Whether a value from the service is text that may be printed, because it repeats no secret. Any other value is dropped: some services send
+ * a list of scopes, and no call depends on it.
+ */
+const isPrintableText = (secrets: ReadonlyArray<Redacted.Redacted<string>>) => (value: unknown): value is string =>
+  typeof value === "string" && !secrets.some(isRepeatedIn(value))
+
 /** What an exchange knows besides the JSON of its response. */
 interface Received {
   readonly key: Redacted.Redacted<string>
@@ -101,20 +108,13 @@ export const fromResponse = (json: unknown, { key, receivedAt, serviceId, status
     // The option `serviceId` may have replaced the identifier of the response, which is a secret all the same.
     const secrets = [key, response.access_token, id, ...Option.toArray(yield* Effect.option(responseId))]
 
-    /**
-     * Text from the service may be printed, so it must not repeat a secret. Any value that isn't text is dropped: some services send a list
-     * of scopes, and no call depends on it.
-     */
-    const isPrintableText = (value: unknown): value is string =>
-      typeof value === "string" && !secrets.some(isRepeatedIn(value))
-
     return new AccessToken({
       value: response.access_token,
       serviceId: id,
       tokenType: "Bearer",
       receivedAt,
       expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), longestLife),
-      ...Record.map(optionalTextFields, (_, name) => Option.liftPredicate(response[name], isPrintableText))
+      ...Record.map(optionalTextFields, (_, name) => Option.liftPredicate(response[name], isPrintableText(secrets)))
     })
   })
 

@@ -1,7 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Pull from "effect/Pull"
 
-const checks: Schedule.Schedule<number, number> = Schedule.jittered(
+const checkSchedule: Schedule.Schedule<number, number> = Schedule.jittered(
   Schedule.fromStep(Effect.succeed((_now: number, pause: number) =>
     Effect.succeed<[number, Duration.Duration]>([pause, Duration.millis(pause)])
   ))
@@ -9,7 +9,7 @@ const checks: Schedule.Schedule<number, number> = Schedule.jittered(
 
 export const untilNextCheck = (pause: number): Effect.Effect<number> =>
   Effect.gen(function*() {
-    const step = yield* Schedule.toStep(checks)
+    const step = yield* Schedule.toStep(checkSchedule)
     const [, delay] = yield* Pull.catchDone(
       step(yield* Clock.currentTimeMillis, pause),
       () => Effect.succeed([pause, Duration.millis(pause)] as const)
