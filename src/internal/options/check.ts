@@ -17,9 +17,14 @@ export const check = (field: string, ...rules: ReadonlyArray<Rule>): Checked<voi
 export const checkValue = <A>(value: A, field: string, ...rules: ReadonlyArray<Rule>): Checked<A> =>
   Either.map(check(field, ...rules), () => value)
 
-/** Returns a duration in milliseconds, or NaN if the value is not a duration. */
+/**
+ * Returns a duration in milliseconds, or NaN if the value is not a duration. `Number` returns NaN for a missing environment variable, which
+ * Duration itself would convert to zero.
+ */
 export const toMillis = (value: Duration.DurationInput): number =>
-  Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
+  Number.isNaN(value)
+    ? Number.NaN
+    : Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
 
 /** Parses a duration into milliseconds. It must be short enough for a timer. */
 export const parseMillis = (value: Duration.DurationInput, field: string): Checked<number> => {
@@ -31,9 +36,8 @@ export const parseMillis = (value: Duration.DurationInput, field: string): Check
 export const parseCount = (value: number, field: string): Checked<number> =>
   checkValue(value, field, [Number.isSafeInteger(value) && value > 0, "must be a whole number above 0"])
 
-/** Duration itself converts negative numbers and NaN to zero. */
-const isZero = (value: Duration.DurationInput) =>
-  Option.exists(Duration.decodeUnknown(value), Duration.isZero) && !/^-|NaN/.test(String(value))
+/** Duration itself converts negative numbers to zero. */
+const isZero = (value: Duration.DurationInput) => toMillis(value) === 0 && !String(value).startsWith("-")
 
 export const parseMillisOrZero = (value: Duration.DurationInput, field: string): Checked<number> =>
   isZero(value) ? Either.right(0) : parseMillis(value, field)

@@ -1,28 +1,24 @@
 import * as Cause from "effect/Cause"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest, isNutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { CallLimits } from "../../promise/Client.js"
 import { abortedError, closedError, timeoutError } from "../errors/transportErrors.js"
+import { toMillis } from "../options/check.js"
 import type { DataOperation } from "../request/build.js"
 import { hasMethod } from "../runtime/hasMethod.js"
 import { asConfigurationError } from "./configError.js"
 import * as ForkCalls from "./forkCalls.js"
 import * as PendingCalls from "./pendingCalls.js"
 
-/** `Number` returns NaN for a missing environment variable. Effect would convert it to zero, and every call would time out at once. */
-const isDuration = (value: unknown) => Option.isSome(Duration.decodeUnknown(value)) && !Number.isNaN(value)
-
 const withCallTimeout =
   (timeout: CallLimits["timeout"], operation: DataOperation): ForkCalls.WithCallTimeout => (call) => {
     if (Predicate.isNullable(timeout)) return call
-    if (!isDuration(timeout)) return new BadRequest({ operation, detail: "the timeout is not a duration" })
+    if (Number.isNaN(toMillis(timeout))) return new BadRequest({ operation, detail: "the timeout is not a duration" })
     return Effect.timeoutFail(call, { duration: timeout, onTimeout: () => timeoutError(operation) })
   }
 
