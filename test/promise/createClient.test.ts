@@ -223,12 +223,12 @@ it("createClient: if the layer of sharedTokenCache waits, checking the options i
   await vi.waitFor(() => expect(interrupted).toHaveBeenCalledOnce())
 })
 
-it("createClient: in a process without fetch, calls fail with a ConfigurationError that names httpClient", async () => {
+it("createClient: in a process without fetch, calls fail with a TransportError that says so", async () => {
   vi.stubGlobal("fetch", undefined)
   await using advisor = Advisor.createClient(settings)
   await expect(advisor.search("oats")).rejects.toMatchObject({
-    _tag: "ConfigurationError",
-    field: "httpClient",
-    rule: expect.stringContaining("has no fetch")
+    _tag: "TransportError",
+    code: "ERR_NO_FETCH",
+    message: expect.stringContaining("This process has no fetch")
   })
 })

@@ -7,12 +7,11 @@ import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Scheduler from "effect/Scheduler"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
-import { ConfigurationError } from "../../NutritionAdvisorError.js"
+import type { ConfigurationError } from "../../NutritionAdvisorError.js"
 import type { ClientOptions } from "../../promise/Client.js"
 import * as RequestRetry from "../../RequestRetry.js"
 import * as SearchCache from "../../SearchCache.js"
 import * as Throttle from "../../Throttle.js"
-import { hasFetch } from "../http/platform/webFetch.js"
 import { check, type Checked } from "../options/check.js"
 import { type Declarations, parse } from "../options/declarations.js"
 import { fromSettings, fromSharedSettings } from "../request/client.js"
@@ -92,15 +91,6 @@ const readClientBuild = (given: AdvisorOptions, sharedTokenCache: ClientOptions[
  */
 const fetchClient = Effect.runSync(Effect.scoped(Layer.build(FetchHttpClient.layer)))
 
-const fetchClientOrError = Effect.suspend(() =>
-  hasFetch()
-    ? Effect.succeed(fetchClient)
-    : new ConfigurationError({
-      field: "httpClient",
-      rule: "is needed, since this process has no fetch: set it to UndiciClient.layer(), for example"
-    })
-)
-
 /**
  * Checks the options, and returns the effect that builds the client. It builds no stack of layers, because each layer keeps some kB alive,
  * and a backend may have thousands of clients.
@@ -117,7 +107,7 @@ const checkedBuild = (options: ClientOptions) =>
     const wrappers = yield* wrappersOf({ cache, retry, throttle })
     yield* checkLogger(logger)
     const build = Effect.gen(function*() {
-      const httpClientContext = yield* httpClient === undefined ? fetchClientOrError : Layer.build(httpClient)
+      const httpClientContext = httpClient === undefined ? fetchClient : yield* Layer.build(httpClient)
       let built = yield* Effect.provide(buildClient, httpClientContext)
       for (const wrapper of wrappers) {
         if (wrapper) built = Context.merge(built, yield* Effect.provide(Layer.build(wrapper), built))

@@ -13,6 +13,7 @@ const fetchError = (code: "ERR_NO_FETCH" | "ERR_FETCH_RESPONSE", cause?: unknown
 
 const unreadable = (cause?: unknown): Error => fetchError("ERR_FETCH_RESPONSE", cause)
 
+/** The fetch of a process that has none, as with `node --no-experimental-fetch`. */
 const missing: Fetch = () => Promise.reject(fetchError("ERR_NO_FETCH"))
 
 /**
@@ -23,9 +24,6 @@ export const processFetch = (): Fetch => {
   const { fetch }: { readonly fetch?: Fetch & { readonly _nextOriginalFetch?: Fetch } } = globalThis
   return fetch?._nextOriginalFetch ?? fetch ?? missing
 }
-
-/** Whether the process has a fetch. `node --no-experimental-fetch` removes it. */
-export const hasFetch = (): boolean => processFetch() !== missing
 
 /** Returns a part of a response. It may throw, because a mock may lack any part of a Response. */
 const partOf = <A>(response: Response, part: (response: Response) => A): A => {
