@@ -152,6 +152,5 @@ export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, time
 export const interruptible = (send: Send, operation: Operation) => (request: Request): Outcome =>
   Effect.suspend(() => {
     const context: SendContext = { operation, pending: undefined }
-    return Effect.onInterrupt(send(request, context), () =>
-      Effect.suspend(() => context.pending?.cancel() ?? Effect.void))
+    return Effect.onInterrupt(send(request, context), () => context.pending?.cancel() ?? Effect.void)
   })
