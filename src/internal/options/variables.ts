@@ -22,6 +22,9 @@ const isYes = /^(true|yes|on|1)$/i
 
 const isNo = /^(false|no|off|0)$/i
 
+/** Reads a list. It may be an array, as in `ConfigProvider.fromJson`. `Config.string` would take an array for a missing variable. */
+const texts = (variable: string) => Config.array(Config.string(), variable)
+
 /** The names in a list with commas between them. */
 export const namesIn = (text: string): ReadonlyArray<string> =>
   text.split(",").map((name) => name.trim()).filter((name) => name !== "")
@@ -40,7 +43,12 @@ export const readers = {
     "true or false",
     (text) => isYes.test(text) || isNo.test(text) ? Option.some(isYes.test(text)) : Option.none()
   ),
-  names: optional("names with commas between them", (text) => Option.some(namesIn(text)))
+  names: (variable: string) =>
+    texts(variable).pipe(
+      Config.map((list) => list.flatMap(namesIn)),
+      Config.option,
+      Config.map(Option.getOrUndefined)
+    )
 }
 
 type ValueOf<Kind extends keyof typeof readers> = ReturnType<typeof readers[Kind]> extends Config.Config<infer Value>
