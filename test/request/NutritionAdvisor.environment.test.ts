@@ -81,13 +81,11 @@ describe("layerConfig", () => {
 
   test.each([["a comma-separated list", "X-A, x-b,"], ["an array", ["X-A", "x-b"]]])(
     "NUTRITION_ADVISOR_OBSERVE_HEADERS is %s of names",
-    function*([, names]) {
-      const { respondNext } = yield* Simulator.Simulator
+    function*([, names], { respondNext }) {
       yield* respondNext("search", { status: 500, headers: { "x-a": "1", "x-b": "2", "x-c": "3" } })
       const json = ConfigProvider.fromJson({ ...required, NUTRITION_ADVISOR_OBSERVE_HEADERS: names })
       const client = Layer.provide(NutritionAdvisor.layerConfig(), Layer.setConfigProvider(json))
-      const error = yield* Effect.flip(Effect.provide(search, client))
-      expect(error).toMatchObject({ headers: { "x-a": "1", "x-b": "2" } })
+      expect(yield* Effect.flip(Effect.provide(search, client))).toMatchObject({ headers: { "x-a": "1", "x-b": "2" } })
     }
   )
 
@@ -138,15 +136,18 @@ describe("layerConfig", () => {
 })
 
 describe("ConfigurationError of a rejected setting", () => {
-  test.each<readonly [string, string]>([
+  test.each<readonly [string, string, ((values: Values) => Layer.Layer<never, unknown>)?]>([
     ["NUTRITION_ADVISOR_BASE_URL", "http://service.example"],
     ["NUTRITION_ADVISOR_TOKEN_ROUTE", "demo-key-9e1b"],
     ["NUTRITION_ADVISOR_SERVICE_ID", "ä"],
     ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "0 seconds"],
     ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", " 0 "],
-    ["NUTRITION_ADVISOR_OBSERVE_HEADERS", "x-a, cookie"]
-  ])("the error names the variable %s", function*([variable, value]) {
-    expect(yield* Effect.flip(built(configured({ [variable]: value })))).toMatchObject({ variable })
+    ["NUTRITION_ADVISOR_OBSERVE_HEADERS", "x-a, cookie"],
+    ["NUTRITION_ADVISOR_LEASE", "5 seconds", shared],
+    ["NUTRITION_ADVISOR_CACHE_TIMEOUT", "0 seconds", shared]
+  ])("the error names the variable %s", function*([variable, value, layer = configured]) {
+    const error = yield* Effect.flip(built(layer({ [variable]: value })))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", variable })
   })
 
   test("the error names no variable if all settings are in one Config", function*() {
@@ -159,11 +160,4 @@ describe("ConfigurationError of a rejected setting", () => {
     expect(error).toMatchObject({ field: "lease" })
     expect(error).not.toHaveProperty("variable")
   })
-})
-
-test.each<readonly [string, string, string]>([
-  ["NUTRITION_ADVISOR_LEASE", "5 seconds", "lease"],
-  ["NUTRITION_ADVISOR_CACHE_TIMEOUT", "0 seconds", "cacheTimeout"]
-])("layerSharedConfig reads %s", function*([name, value, field]) {
-  expect(yield* Effect.flip(built(shared({ [name]: value })))).toMatchObject({ _tag: "ConfigurationError", field })
 })

@@ -25,4 +25,5 @@ const fetchSettings = (fetchCall: FetchCall, outside: Context.Context<never>) =>
 const isStatusError = (
   error: ClientError
 ): error is ClientError & { readonly response: HttpClientResponse.HttpClientResponse } =>
-  error.reason._tag === "StatusCodeError"
+  // A client in JavaScript may fail with an error of any other kind.
+  error.reason?._tag === "StatusCodeError"
