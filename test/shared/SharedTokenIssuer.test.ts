@@ -278,6 +278,17 @@ describe("sharing: lease", () => {
     }
   )
 
+  test(
+    "a lease that the cache drops during the exchange is logged, and its token counts as exchanged alone",
+    function*({ cache }) {
+      const dropLease = () => cache.release(cache.lastName(), `${cache.callsOf("lease")[0]?.args[0]}`)
+      cache.next.set("write", (call) => Effect.zipRight(Effect.suspend(dropLease), call))
+      const logging = Effect.map(logged(fromNewReplica), ([line]) => expect(line?.message).toContain("(LeaseLost)"))
+      const counted = { "cache_failures_total Unavailable": 1, "tokens_total ExchangedAlone": 1 }
+      expect(yield* counterChanges(logging, "shared_")).toEqual(counted)
+    }
+  )
+
   test("setting the clock forward does not end the wait for the lease", function*({ issuer }) {
     yield* exchanging
     const clock = ManualClock.over(yield* Effect.clock)
@@ -305,17 +316,13 @@ describe("sharing: a cache that", () => {
     expect(millis).toBeLessThanOrEqual(longest + 250)
   })
 
-  test.each(rows)("%s at %s is logged as one warning", function*([, operation, { behavior }], { cache }) {
+  test.each(rows)("%s at %s is counted and logged once", function*([, operation, { behavior, reason }], { cache }) {
     cache.next.set(operation, behavior)
-    expect(yield* logged(fromNewReplica)).toMatchObject([{
-      level: "WARN",
-      message: expect.stringMatching(/^The shared token cache .* exchanges the license key by itself\.$/)
-    }])
-  })
-
-  test.each(rows)("%s at %s is counted as one failure", function*([, operation, { behavior, reason }], { cache }) {
-    cache.next.set(operation, behavior)
-    expect(yield* counterChanges(fromNewReplica, "shared_cache_failures_total")).toEqual({ [reason]: 1 })
+    const message = expect.stringMatching(/^The shared token cache .* exchanges the license key by itself\.$/)
+    const logging = Effect.map(logged(fromNewReplica), (all) => expect(all).toMatchObject([{ level: "WARN", message }]))
+    const outcome = operation === "write" ? "ExchangedAlone" : "Exchanged"
+    const counted = { [`cache_failures_total ${reason}`]: 1, [`tokens_total ${outcome}`]: 1 }
+    expect(yield* counterChanges(logging, "shared_")).toEqual(counted)
   })
 })
 

@@ -1,6 +1,5 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
@@ -53,6 +52,15 @@ interface Acquired {
 
 const acquired = (outcome: Acquired["outcome"], token: Token): Acquired => ({ outcome, token })
 
+/** Publishes an exchanged token, and ends the lease. If the token can't be published, no other replica has it. */
+const shareWith = ({ entry }: Acquisition) => (result: Acquired): Effect.Effect<Acquired> =>
+  result.outcome === "HandedOver"
+    ? Effect.as(entry.release, result)
+    : Effect.map(
+      entry.publishAndRelease(result.token),
+      (isPublished) => isPublished ? result : acquired("ExchangedAlone", result.token)
+    )
+
 /** Exchanges the key while this replica holds the lease. Reads the cache again first, because a peer may have published a token. */
 const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError> =>
   Effect.gen(function*() {
@@ -64,11 +72,8 @@ const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Acquired, Token
     return acquired("Exchanged", yield* acquisition.exchange)
   }).pipe(
     Effect.interruptible,
-    Effect.onExit((exit) =>
-      Exit.isSuccess(exit) && exit.value.outcome === "Exchanged"
-        ? acquisition.entry.publishAndRelease(exit.value.token)
-        : acquisition.entry.release
-    )
+    Effect.onError(() => acquisition.entry.release),
+    Effect.flatMap(shareWith(acquisition))
   )
 
 /** Exchanges the key without publishing the token, because another replica may hold the lease. */

@@ -38,10 +38,12 @@ export const make = (
   /** Even if the clocks of two publishers differ, a token must not be older than the one it replaces: peers would ignore it. */
   const notOlderThanRead = (token: AccessToken) => movedBy(token, Math.max(0, latestRead - token.receivedAt))
 
+  /** Fails if the lease has ended: the exchange took too long, or the cache dropped the lease, as Redis does if it evicts keys. */
   const write = (token: AccessToken) =>
     Effect.gen(function*() {
       const timeToLive = Math.max(1, token.expiresAt - (yield* Clock.currentTimeMillis))
-      yield* cache.write(name, yield* encrypt(notOlderThanRead(token)), { owner, timeToLive })
+      const isWritten = yield* cache.write(name, yield* encrypt(notOlderThanRead(token)), { owner, timeToLive })
+      if (!isWritten) return yield* new SharedTokenCacheError({ reason: "Unavailable", code: "LeaseLost" })
     })
 
   const endLease = Effect.suspend(() => cache.release(name, owner))
@@ -81,16 +83,23 @@ export const make = (
     release: Effect.catchAll(withinCacheTimeout(endLease), reportFailure),
     /**
      * Publishes the token before it releases the lease, so that the next holder of the lease finds the token. Both calls share one timeout,
-     * which also elapses if the process is busy or suspended. The lease is then released in the background.
+     * which also elapses if the process is busy or suspended. The lease is then released in the background. Returns whether the token was
+     * published.
      */
-    publishAndRelease: (token: AccessToken) =>
-      write(token).pipe(
+    publishAndRelease: (token: AccessToken): Effect.Effect<boolean> => {
+      let isPublished = false
+      const publish = Effect.map(write(token), () => {
+        isPublished = true
+      })
+      return publish.pipe(
         Effect.catchAll(reportFailure),
         Effect.zipRight(endLease),
         withinCacheTimeout,
         Effect.tapError((error) => error.reason === "Timeout" ? endLateLease(error) : Effect.void),
-        Effect.catchAll(reportFailure)
+        Effect.catchAll(reportFailure),
+        Effect.map(() => isPublished)
       )
+    }
   }
 }
 
