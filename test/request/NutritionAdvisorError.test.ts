@@ -169,6 +169,7 @@ describe("guards of errors", () => {
     ["permanent", "UND_ERR_PRX_TLS"],
     ["permanent", "ERR_INVALID_URL"],
     ["transient", "ECONNREFUSED"],
+    ["transient", "EMFILE"],
     ["transient", "ENOTFOUND"],
     ["transient", "EAI_AGAIN"],
     ["transient", "UND_ERR_ABORTED"],

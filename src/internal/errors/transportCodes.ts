@@ -11,6 +11,7 @@ const transient: Table = [
     "Check the host name in the base URL and your DNS settings. If you have a proxy, check that the client uses it.",
     /^(ENOTFOUND|EAI_AGAIN)$/
   ],
+  ["Too many connections are open: run fewer requests at once.", /^EMFILE$/],
   ["Check that your proxy lets the client through.", /^UND_ERR_(ABORTED|PRX_CONN)$|PROXY_TUNNEL/],
   ["Check the base URL, firewalls, proxies and any timeout in your own fetch.", /^ETIMEDOUT$|CONNECT_TIMEOUT/],
   ["Check the base URL: its port may use plain http or another TLS version.", /^EPROTO$/]
@@ -39,9 +40,8 @@ const permanent: Table = [
   ],
   [
     "Compare the TLS versions, ciphers and certificates of client and service.",
-    /_SSL_.*(PROTOCOL_VERSION|NO_PROTOCOLS_AVAILABLE|(UNKNOWN|UNSUPPORTED|NO_APPLICATION)_PROTOCOL)/,
-    /_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|LEGACY_RENEGOTIATION)/,
-    /_SSL_.*(UNRECOGNIZED_NAME|UNKNOWN_CA|ACCESS_DENIED|KEY_TOO_SMALL|NO_(SHARED_)?CIPHER)/
+    /_SSL_.*(PROTOCOL_VERSION|PROTOCOLS_AVAILABLE|_PROTOCOL$|HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY)/,
+    /_SSL_.*(LEGACY_RENEGOTIATION|UNRECOGNIZED_NAME|UNKNOWN_CA|ACCESS_DENIED|KEY_TOO_SMALL|NO_(SHARED_)?CIPHER)/
   ],
   ["This process has no fetch: choose another HttpClient, such as UndiciClient.", /^ERR_NO_FETCH$/],
   ["fetch returned a response that can't be read: check any mock of globalThis.fetch.", /^ERR_FETCH_RESPONSE$/],
