@@ -120,6 +120,8 @@ const noConnection = { reason: "Connection" } as const
 
 const brokenPipe = { reason: "Aborted", code: "EPIPE" } as const
 
+const invalidUrl = { reason: "Connection", code: "ERR_INVALID_URL" } as const
+
 /** A client whose response body breaks off with an error. */
 const breakingOff = (error: unknown) =>
   responding(() => new Response(new ReadableStream({ pull: (controller) => controller.error(error) })))
@@ -146,6 +148,7 @@ describe("sent request without a response", () => {
     ["an error that is caused by Response.error()", failing(fetchFailed(Response.error())), noConnection],
     ["unprintable values", failing(fetchFailed({ message: Symbol(), code: Object.create(null) })), noConnection],
     ["a circular cause", failing(circular), { reason: "Connection" }],
+    ["an invalid URL in Deno", failing(new TypeError("Invalid URL: 'https://secret'")), invalidUrl],
     ["a download that can't resume", failing(notResumed), { reason: "Connection", code: "UND_ERR_REQ_RETRY" }],
     ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }]
   ])(
@@ -176,9 +179,11 @@ describe("sent request without a response", () => {
     }
   )
 
-  test("the message of UND_ERR_INVALID_ARG mentions the undici version of a dispatcher", function*() {
-    const { message } = yield* Effect.flip(send(failing(withCode("UND_ERR_INVALID_ARG"))))
-    expect(message).toContain("the undici version of any dispatcher")
+  test.each<readonly [code: string, mentioned: string]>([
+    ["UND_ERR_INVALID_ARG", "the undici version of any dispatcher"],
+    ["ERR_INVALID_URL", "globalThis.location"]
+  ])("the message of %s mentions %s", function*([code, mentioned]) {
+    expect((yield* Effect.flip(send(failing(withCode(code))))).message).toContain(mentioned)
   })
 
   test.each([

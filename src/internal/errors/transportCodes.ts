@@ -19,7 +19,7 @@ const transient: Table = [
 
 /** The same request fails until someone changes something. */
 const permanent: Table = [
-  ["fetch blocks the port in baseUrl: use another port, or another client such as UndiciClient.", /^BAD_PORT$/],
+  ["fetch blocks the port in baseUrl: use another port, or UndiciClient.", /^BAD_PORT$/],
   ["Check the base URL, or make Node trust the certificate with NODE_EXTRA_CA_CERTS.", /SELF_SIGNED|^UNABLE_TO_/],
   [
     "Check the host name in the base URL or of your proxy: the certificate is for a different host.",
@@ -43,12 +43,12 @@ const permanent: Table = [
     /_SSL_.*(PROTOCOL_VERSION|PROTOCOLS_AVAILABLE|_PROTOCOL$|HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY)/,
     /_SSL_.*(LEGACY_RENEGOTIATION|UNRECOGNIZED_NAME|UNKNOWN_CA|ACCESS_DENIED|KEY_TOO_SMALL|NO_(SHARED_)?CIPHER)/
   ],
-  ["This process has no fetch: choose another HttpClient, such as UndiciClient.", /^ERR_NO_FETCH$/],
+  ["This process has no fetch: use UndiciClient.", /^ERR_NO_FETCH$/],
   ["fetch returned a response that can't be read: check any mock of globalThis.fetch.", /^ERR_FETCH_RESPONSE$/],
   ["Start Node with --allow-net.", /^ERR_ACCESS_DENIED$/],
   ["Your undici dispatcher is closed: close it after the client.", /^UND_ERR_(DESTROYED|CLOSED)$/],
   [
-    "The HTTP client rejected the request: check baseUrl, the headers, any HttpClient wrappers and the undici version of any dispatcher.",
+    "The HTTP client rejected the request: check baseUrl, headers, any wrappers, globalThis.location and the undici version of any dispatcher.",
     /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/,
     /^ERR_INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)$/,
     /^ERR_(HTTP_INVALID_HEADER_VALUE|HTTP_CONTENT_LENGTH_MISMATCH|UNESCAPED_CHARACTERS|SOCKET_BAD_PORT)$/
