@@ -53,7 +53,6 @@ const keptBodyBytes = 4 * 1024
 
 const keptHeaderCharacters = 256
 
-/** Returns the headers that errors and spans may show. */
 export const observedHeaders = ({ headers, observeHeaders }: ServiceResponse): Record<string, string> =>
   Object.fromEntries(observeHeaders.flatMap((name) => {
     const text = [headers[name] ?? []].flat().join(", ")
@@ -111,7 +110,6 @@ export const jsonOf = ({ body }: ServiceResponse): unknown => {
   }
 }
 
-/** Returns the body as JSON, or fails if it isn't JSON. */
 export const json = (response: ServiceResponse): Effect.Effect<unknown, UnexpectedResponse> => {
   const parsed = jsonOf(response)
   return parsed === undefined

@@ -8,7 +8,6 @@ export type Checked<A> = Either.Either<A, ConfigurationError>
 
 type Rule = readonly [holds: boolean, rule: string]
 
-/** Fails with the first rule that doesn't hold. */
 export const check = (field: string, ...rules: ReadonlyArray<Rule>): Checked<void> => {
   const broken = rules.find(([holds]) => !holds)
   return broken === undefined ? Either.void : Either.left(new ConfigurationError({ field, rule: broken[1] }))

@@ -31,7 +31,6 @@ type ParsedBy<D> = D extends { readonly parse: (...args: infer _) => Checked<inf
   ? D extends { readonly isRequired: true } | { readonly default: unknown } ? Parsed : Parsed | undefined
   : never
 
-/** The parsed options, under the same names. */
 export type Parsed<Table> = { readonly [Name in keyof Table]: ParsedBy<Table[Name]> }
 
 /** Rejects the first option that isn't declared, because it may be misspelled. */
@@ -67,7 +66,6 @@ export const parseDeclared = <Options extends object, Table extends Partial<Decl
     return parsed as Parsed<Table>
   })
 
-/** Parses options, and rejects those that aren't declared. */
 export const parse = <Options extends object, Table extends Partial<Declarations<Options>>>(
   declarations: Table,
   options: Options,

@@ -15,7 +15,6 @@ export const variableOf = (field: string) => `NUTRITION_ADVISOR_${camelToSnake(f
 export const namesWithVariable = (declarations: object): ReadonlyArray<string> =>
   Object.entries(declarations).flatMap(([name, declaration]) => "variable" in declaration ? [name] : [])
 
-/** Reads the variables of the options that have one. */
 const variablesOf = <Options>(
   declarations: Partial<Declarations<Options>>,
   nameOf: (field: string) => string
@@ -76,7 +75,6 @@ export const makeFromConfig = <O extends object, A, R>(
   return Effect.flatMap(config, (options) => Effect.mapError(make(options), (error) => named(error, options)))
 }
 
-/** Builds a layer in the same way. */
 export const layerFromConfig = <O extends object, A, R>(
   given: ConfigOptions<O>,
   declarations: Declarations<O>,

@@ -25,7 +25,6 @@ const isNo = /^(false|no|off|0)$/i
 /** Reads a list. It may be an array, as in `ConfigProvider.fromJson`. `Config.string` would take an array for a missing variable. */
 const texts = (variable: string) => Config.array(Config.string(), variable)
 
-/** The names in a list with commas between them. */
 export const namesIn = (text: string): ReadonlyArray<string> =>
   text.split(",").map((name) => name.trim()).filter((name) => name !== "")
 

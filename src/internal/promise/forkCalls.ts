@@ -16,7 +16,6 @@ export type BuildServices = Effect.Effect<Context.Context<NutritionAdvisor>, unk
 /** Adds the timeout of a call. It includes the time to build the services. */
 export type WithCallTimeout = <A, R>(call: Effect.Effect<A, unknown, R>) => Effect.Effect<A, unknown, R>
 
-/** Starts a call in a new fiber. */
 type Fork = <A>(
   call: Effect.Effect<A, unknown, NutritionAdvisor>,
   withCallTimeout: WithCallTimeout
@@ -57,7 +56,6 @@ const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (f
   }
 }
 
-/** Returns the function that starts the calls of one client. */
 export const make = (buildServices: BuildServices, scope: Scope.Scope): Fork => {
   // Replaced once the services are built. The first function would keep alive what they were built from: 6 kB in each client.
   let fork = forkAfter(buildServices, scope, (forkOverServices) => {

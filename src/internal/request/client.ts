@@ -29,7 +29,6 @@ export const fromTokens = (
     return Context.make(NutritionAdvisor, yield* Service.make(settings, tokens))
   })
 
-/** What the layers of a client provide. */
 export type ClientServices = Context.Context<NutritionAdvisor | TokenProvider.TokenProvider>
 
 /** Creates a client whose store is in memory. Reads of that store need no timeout, which would cost two fibers each. */

@@ -30,7 +30,6 @@ interface Acquisition {
 const asReceivedHere = (token: Token, now: number): Token =>
   new AccessToken.AccessToken({ ...movedBy(token, Math.min(0, now - token.receivedAt)), isFromPeer: true })
 
-/** Returns a peer's token, if there is a usable one. */
 const readPeerToken = (
   { entry, mayReplace, policy }: Acquisition
 ): Effect.Effect<Option.Option<Token>, SharedTokenCacheError> =>
@@ -109,7 +108,6 @@ type RoundEnd =
   | { readonly _tag: "Wait" }
   | { readonly _tag: "CacheFailed"; readonly error: SharedTokenCacheError }
 
-/** Reads the cache and, in some rounds, tries to take the lease. */
 const runRound = (acquisition: Acquisition, round: number): Effect.Effect<RoundEnd> =>
   Effect.gen(function*() {
     const published = yield* Effect.interruptible(readPeerToken(acquisition))

@@ -36,7 +36,6 @@ const codeOf = ({ code, message, name }: ErrorFields) => {
   return message === "bad port" ? "BAD_PORT" : undefined
 }
 
-/** Returns the code of an error, or of one of its causes. */
 export const codeIn = (error: unknown): string | undefined => findInCauses(error, codeOf)
 
 /** Returns a response without a body, unless the status is 2xx or not the status of a response: a Response.error() has the status 0. */
@@ -68,5 +67,4 @@ const replacedResponse = (error: ErrorFields): BufferedResponse | undefined => {
   return is407(error) ? responseWithoutBody(407) : undefined
 }
 
-/** Returns the response for which an error stands, or one of its causes. */
 export const responseIn = (error: unknown): BufferedResponse | undefined => findInCauses(error, replacedResponse)

@@ -23,7 +23,6 @@ export const distanceOf = ({ interval, limit }: Rate): number => interval / limi
 /** Multiplies, because the rounding errors of added distances would accumulate. */
 const next = ({ interval, limit }: Rate, { sent, start }: Pace) => start + (sent * interval) / limit
 
-/** Returns how long the next request has to wait. */
 export const waitTime = (rate: Rate, pace: Pace, now: number): number => Math.max(0, next(rate, pace) - now)
 
 /** Starts a new row with a request that is sent now. Also used to move the request that was counted last, if it is sent only now. */
