@@ -92,14 +92,6 @@ const failing = (cause: unknown) =>
 
 const withCode = (code: string) => new TypeError("secret", { cause: Object.assign(new Error("secret"), { code }) })
 
-/** A wrapper that adds an Effect.timeout. */
-const withTimeout = HttpClient.make((request) =>
-  Effect.mapError(
-    Effect.timeout(Effect.never, 0),
-    (cause) => new HttpClientError.RequestError({ request, reason: "Transport", cause })
-  )
-)
-
 const coded = (reason: TransportError["reason"], code: string) => [failing(withCode(code)), { reason, code }] as const
 
 /** What fetch throws when an AbortSignal.timeout elapses. Its code is a number. */
@@ -131,7 +123,10 @@ describe("sent request without a response", () => {
     ["a timeout of Node", ...coded("Timeout", "ETIMEDOUT")],
     ["a timeout of undici", ...coded("Timeout", "UND_ERR_HEADERS_TIMEOUT")],
     ["a timeout of a custom fetch", failing(timeoutError()), { reason: "Timeout", code: "ETIMEDOUT" }],
-    ["a timeout of Effect in a wrapper", withTimeout, { reason: "Timeout", code: "ETIMEDOUT" }],
+    ["a timeout of Effect in a wrapper", failing(new Cause.TimeoutException()), {
+      reason: "Timeout",
+      code: "ETIMEDOUT"
+    }],
     ["a reset connection", ...coded("Aborted", "ECONNRESET")],
     ["a reset stream", ...coded("Aborted", "ERR_HTTP2_STREAM_ERROR")],
     ["a canceled stream", ...coded("Aborted", "UND_ERR_INFO")],

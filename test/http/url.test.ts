@@ -69,12 +69,7 @@ describe("URL below the base URL", () => {
     "https://advisor.example:8443/proxy/advisor/v2/x",
     "ftp://advisor.example/proxy/advisor/v2/x",
     "blob:https://advisor.example/proxy/advisor/v2/x",
-    "javascript:alert(1)"
-  ])("%j is rejected, because it leaves the origin", (url) => {
-    expect(Url.resolveWithin(base, url)).toBeUndefined()
-  })
-
-  it.each([
+    "javascript:alert(1)",
     "../x",
     "v2/../../x",
     "/%2E%2E/%2e%2e/x",
@@ -84,7 +79,7 @@ describe("URL below the base URL", () => {
     "https://advisor.example/proxy/advisory/x",
     "https://advisor.example/proxy/advisor/../x",
     "https://advisor.example/PROXY/ADVISOR/v2/x"
-  ])("%s is rejected, because it is not below the path of the base URL", (url) => {
+  ])("%j is rejected, because it is not below the base URL", (url) => {
     expect(Url.resolveWithin(base, url)).toBeUndefined()
   })
 

@@ -21,11 +21,8 @@ const metrics = Array.from(
 it.each<readonly [what: string, subject: string, names: ReadonlyArray<string>]>([
   ["option of the client", "client", Object.keys(sharedClientDeclarations)],
   ["refresh option", "refresh", Object.keys(RefreshPolicy.declarations)],
-  ["option of Throttle", "`Throttle`", Object.keys(Throttle.declarations)],
-  ["option of RequestRetry", "`RequestRetry`", Object.keys(RequestRetry.declarations)],
-  ["option of SearchCache", "`SearchCache`", Object.keys(SearchCache.declarations)],
-  ["option of UndiciClient", "`UndiciClient`", Object.keys(UndiciClient.declarations)],
-  ["option of RedisTokenCache", "`RedisTokenCache`", Object.keys(RedisTokenCache.declarations)],
+  ...Object.entries({ RedisTokenCache, RequestRetry, SearchCache, Throttle, UndiciClient })
+    .map(([name, { declarations }]) => [`option of ${name}`, `\`${name}\``, Object.keys(declarations)] as const),
   ["option of a search", "search", Object.keys(searchOptionRows)],
   ["field of a token", "access token", Object.keys(token(1, 0, 1))],
   ["field of the status", "status", Object.keys(tokenStatusOf(Option.none(), Option.none()))],
