@@ -11,7 +11,7 @@ const transient: Table = [
     "Check the host name in the base URL and your DNS settings. If you have a proxy, check that the client uses it.",
     /^(ENOTFOUND|EAI_AGAIN)$/
   ],
-  ["Too many connections are open: run fewer requests at once.", /^EMFILE$/],
+  ["Run fewer requests at once.", /^EMFILE$/],
   ["Check that your proxy lets the client through.", /^UND_ERR_(ABORTED|PRX_CONN)$|PROXY_TUNNEL/],
   ["Check the base URL, firewalls, proxies and any timeout in your own fetch.", /^ETIMEDOUT$|CONNECT_TIMEOUT/],
   ["Check the base URL: its port may use plain http or another TLS version.", /^EPROTO$/]
@@ -44,7 +44,7 @@ const permanent: Table = [
     /_SSL_.*(LEGACY_RENEGOTIATION|UNRECOGNIZED_NAME|UNKNOWN_CA|ACCESS_DENIED|KEY_TOO_SMALL|NO_(SHARED_)?CIPHER)/
   ],
   ["This process has no fetch: use UndiciClient.", /^ERR_NO_FETCH$/],
-  ["fetch returned a response that can't be read: check any mock of globalThis.fetch.", /^ERR_FETCH_RESPONSE$/],
+  ["fetch returned a response that can't be read: check any mock of fetch.", /^ERR_FETCH_RESPONSE$/],
   ["Start Node with --allow-net.", /^ERR_ACCESS_DENIED$/],
   ["Your undici dispatcher is closed: close it after the client.", /^UND_ERR_(DESTROYED|CLOSED)$/],
   [
