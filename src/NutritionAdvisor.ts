@@ -193,8 +193,7 @@ export const make = (
  *
  * `NUTRITION_ADVISOR_BASE_URL` and `NUTRITION_ADVISOR_LICENSE_KEY` are required. Every other option, except `refresh` and
  * `rejectedStatuses`, has a variable of the same form: the variable of `tokenTimeout` is `NUTRITION_ADVISOR_TOKEN_TIMEOUT`. A blank one is
- * ignored. Durations need a unit, such as "10 seconds". `NUTRITION_ADVISOR_OBSERVE_HEADERS` has names with commas between them, or is an
- * array in a ConfigProvider such as `ConfigProvider.fromJson`.
+ * ignored. Durations need a unit, such as "10 seconds", and names in `NUTRITION_ADVISOR_OBSERVE_HEADERS` are separated by commas.
  *
  * Fails with `ConfigError` if a variable is missing or can't be parsed, and with `ConfigurationError` if an option is invalid.
  *

@@ -22,9 +22,6 @@ const isYes = /^(true|yes|on|1)$/i
 
 const isNo = /^(false|no|off|0)$/i
 
-/** Reads a list. It may be an array, as in `ConfigProvider.fromJson`. `Config.string` would take an array for a missing variable. */
-const texts = (variable: string) => Config.array(Config.string(), variable)
-
 export const namesIn = (text: string): ReadonlyArray<string> =>
   text.split(",").map((name) => name.trim()).filter((name) => name !== "")
 
@@ -42,12 +39,7 @@ export const readers = {
     "true or false",
     (text) => isYes.test(text) || isNo.test(text) ? Option.some(isYes.test(text)) : Option.none()
   ),
-  names: (variable: string) =>
-    texts(variable).pipe(
-      Config.map((list) => list.flatMap(namesIn)),
-      Config.option,
-      Config.map(Option.getOrUndefined)
-    )
+  names: optional("names with commas between them", (text) => Option.some(namesIn(text)))
 }
 
 type ValueOf<Kind extends keyof typeof readers> = ReturnType<typeof readers[Kind]> extends Config.Config<infer Value>

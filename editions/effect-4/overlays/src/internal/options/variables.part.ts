@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { invalidData } from "../effect3.js"
 
 /**
@@ -19,5 +18,3 @@ const optional = <A>(expected: string, parse: (text: string) => Option.Option<A>
     Config.option,
     Config.map(Option.getOrUndefined)
   )
-
-const texts = (variable: string) => Config.Array(Schema.String, variable)
