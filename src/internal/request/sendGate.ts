@@ -21,10 +21,10 @@ export const ofFiber = (fiber: Fiber.RuntimeFiber<unknown, unknown>): Gate | und
 export const pass: Gate = Effect.withFiberRuntime((fiber) => ofFiber(fiber) ?? Effect.void)
 
 /**
- * If getting a token takes this many milliseconds, the request may have waited for an exchange. `TokenProvider.get` doesn't tell, so time
- * decides. If only the event loop was slow, the request passes the gate once more than it has to.
+ * A request that is ready after fewer milliseconds than this didn't wait for a token. `TokenProvider.get` doesn't tell, so time decides. If
+ * only the event loop was slow, the request passes the gate once more than it has to.
  */
-const exchangeMillis = 1
+export const immediateMillis = 1
 
 /**
  * Gets a token, passes the gate, and gets the token again, since it may have expired in the meantime. If the request has to wait for a new
@@ -38,7 +38,7 @@ export const getTokenThrough = (
     const first = yield* get
     yield* gate
     const [duration, token] = yield* Effect.timed(get)
-    const hasWaited = Duration.toMillis(duration) >= exchangeMillis && !isSame(token, first)
+    const hasWaited = Duration.toMillis(duration) >= immediateMillis && !isSame(token, first)
     if (!hasWaited) return token
     yield* gate
     return yield* get

@@ -7,7 +7,7 @@ import type * as Scope from "effect/Scope"
 import { type NutritionAdvisorError, TooManyRequests } from "../../../NutritionAdvisorError.js"
 import { closedError } from "../../errors/transportErrors.js"
 import type { DataOperation } from "../../request/build.js"
-import { withGate } from "../../request/sendGate.js"
+import { immediateMillis, withGate } from "../../request/sendGate.js"
 import { monotonicMillis } from "../../runtime/clock.js"
 import { onClose } from "../../runtime/onClose.js"
 import { heldRequests } from "../metrics.js"
@@ -46,12 +46,7 @@ type Decision =
   | { readonly _tag: "Now" }
   | { readonly _tag: "Wait" | "TooLate"; readonly reason: "TooManyRequests" | "Rate"; readonly millis: number }
 
-/**
- * If fewer milliseconds than this pass between a request's turn and its send, it didn't wait for a token in between. The queue can't see
- * that, so time decides. If only the event loop was slow, the request may wait for a turn that it doesn't need.
- */
-const immediateMillis = 1
-
+/** Whether the request is sent right after its turn, without waiting for a token in between. */
 const isImmediate = ({ permittedAt }: QueuedRequest, now: number) => now - permittedAt < immediateMillis
 
 /** Each request waits for a turn before it starts. It waits for another turn before each send, unless it can use its first one. */
