@@ -6,7 +6,10 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as FiberRefs from "effect/FiberRefs"
 import type * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
 import { copyOfError } from "./internal/errors/copyOfError.js"
 import { checkValue, parseCount, toMillis } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
@@ -49,6 +52,12 @@ export const declarations = {
   capacity: { default: 1_000, parse: parseCount }
 } satisfies Declarations<Options>
 
+/**
+ * Prepares the runtime of the first caller for the request, which then appears in that caller's trace. The request also runs if the caller is
+ * already interrupted, for example in a finalizer.
+ */
+const notInterrupted = Runtime.updateFiberRefs(FiberRefs.delete(FiberRef.interruptedCause))
+
 const make = (options: Options) =>
   Effect.gen(function*() {
     const { capacity, timeToLive } = yield* parse(declarations, options)
@@ -67,14 +76,15 @@ const make = (options: Options) =>
         const key = searchKey(term, options)
         // A search that can't be compared with others is always sent.
         if (key === undefined) return Effect.zipRight(Effect.sync(() => cachedSearches.count("Miss")), sent)
-        return Effect.suspend(() => {
+        return Effect.flatMap(Effect.runtime<never>(), (caller) => {
           const cached = payloads.find(key, now())
           if (cached !== undefined) {
             cachedSearches.count("Hit")
             return Effect.sync(cached)
           }
           const request = Effect.map(sent, (payload) => payloads.put(key, payload, now() + timeToLive))
-          return Effect.mapBoth(join(key, request), { onFailure: copyOfError, onSuccess: (makeCopy) => makeCopy() })
+          const shared = join(key, Effect.provide(request, notInterrupted(caller)))
+          return Effect.mapBoth(shared, { onFailure: copyOfError, onSuccess: (makeCopy) => makeCopy() })
         })
       })
 

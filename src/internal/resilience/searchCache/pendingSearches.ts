@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Runtime from "effect/Runtime"
 import type { NutritionAdvisorError } from "../../../NutritionAdvisorError.js"
 import { abortedError, closedError } from "../../errors/transportErrors.js"
+import * as Background from "../../runtime/background.js"
 import { onClose } from "../../runtime/onClose.js"
 import { cachedSearches } from "../metrics.js"
 import type { MakeCopy } from "./payloads.js"
@@ -18,21 +18,18 @@ interface PendingSearch {
 
 /** Lets callers of equal searches share one request. It is interrupted when the last one leaves, or when the scope is closed. */
 export const make = Effect.gen(function*() {
+  const run = yield* Background.make
   const pending = new Map<string, PendingSearch>()
   let isClosed = false
-  yield* onClose(Effect.suspend(() => {
-    isClosed = true
-    return Fiber.interruptAll(Array.from(pending.values(), ({ fiber }) => fiber))
-  }))
+  yield* onClose(Effect.sync(() => isClosed = true))
 
   /** After the last caller has left, an equal search may have started its own request before this one has ended. */
   const forget = (key: string, shared: PendingSearch) => {
     if (pending.get(key) === shared) pending.delete(key)
   }
 
-  /** The request appears in the trace of its first caller, and can be interrupted even if that caller can't. */
-  const begin = (key: string, search: Search, caller: Runtime.Runtime<never>): PendingSearch => {
-    const shared = { fiber: Runtime.runFork(caller, Effect.interruptible(Effect.exit(search))), callers: 0 }
+  const begin = (key: string, search: Search): PendingSearch => {
+    const shared = { fiber: run(Effect.exit(search)), callers: 0 }
     pending.set(key, shared)
     shared.fiber.addObserver(() => forget(key, shared))
     return shared
@@ -51,11 +48,10 @@ export const make = Effect.gen(function*() {
 
   return (key: string, search: Search): Search =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(Effect.runtime<never>(), (caller) => {
-        if (isClosed) return Effect.fail(closedError("search"))
+      Effect.suspend(() => {
         const known = pending.get(key)
         cachedSearches.count(known === undefined ? "Miss" : "Joined")
-        const shared = known ?? begin(key, search, caller)
+        const shared = known ?? begin(key, search)
         shared.callers += 1
         return Effect.onInterrupt(restore(Fiber.await(shared.fiber)), () => leave(key, shared))
       })
