@@ -37,7 +37,7 @@ const worker = Effect.gen(function*() {
 const sentences: Record<string, string> = {
   HandedOver: "got the token of another worker",
   Exchanged: "exchanged the license key",
-  ExchangedAlone: "exchanged the license key by itself, because the cache could not be used"
+  ExchangedAlone: "exchanged the license key by itself, because the cache could not be used or lost the lease"
 }
 
 const fleet = Effect.gen(function*() {
