@@ -22,8 +22,8 @@ export const checkValue = <A>(value: A, field: string, ...rules: ReadonlyArray<R
  */
 export const toMillis = (value: Duration.DurationInput): number =>
   Number.isNaN(value)
-    ? Number.NaN
-    : Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
+    ? NaN
+    : Option.match(Duration.decodeUnknown(value), { onNone: () => NaN, onSome: Duration.toMillis })
 
 /** Parses a duration into milliseconds. It must be short enough for a timer. */
 export const parseMillis = (value: Duration.DurationInput, field: string): Checked<number> => {

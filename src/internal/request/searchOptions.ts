@@ -66,30 +66,35 @@ const copied = (options: SearchOptions): SearchOptions => {
   }
 }
 
+/** Without options, a search sends none. */
+const none = normalized({})
+
 /**
- * Returns a function that reads the options of a search and passes them to `search`. Without options, it passes `none`. If reading throws,
- * it returns an Exit with that defect. An Exit is also an Effect, so it can stand for a request and for a search.
+ * If reading the options throws, the search dies with that defect. An Exit is also an Effect, so it can stand for a request and for a search.
  */
-const readingWith =
-  <Options>(read: (options: SearchOptions) => Options, none: Options) =>
-  <A>(options: SearchOptions | undefined, search: (options: Options) => A): A | Exit.Exit<never> => {
-    if (!options) return search(none)
-    try {
-      return search(read(options))
-    } catch (defect) {
-      return Exit.die(defect)
-    }
+const orDie = <A>(search: () => A): A | Exit.Exit<never> => {
+  try {
+    return search()
+  } catch (defect) {
+    return Exit.die(defect)
   }
+}
 
 /** Reads the options of a search at once, into their normal form, so that each run sends the same values. */
-export const withNormalizedOptions = readingWith(normalized, normalized({}))
+export const withNormalizedOptions = <A>(
+  options: SearchOptions | undefined,
+  search: (options: NormalizedOptions) => A
+): A | Exit.Exit<never> => orDie(() => search(options ? normalized(options) : none))
 
 /**
  * Passes the options of a search to another client, which may read them later or more than once. They are copied, because the caller may
  * change them for its next search, and an iterator can't be read twice. They are not normalized, so that a test double gets what the caller
  * wrote.
  */
-export const withCopiedOptions = readingWith<SearchOptions | undefined>(copied, undefined)
+export const withCopiedOptions = <A>(
+  options: SearchOptions | undefined,
+  search: (options: SearchOptions | undefined) => A
+): A | Exit.Exit<never> => orDie(() => search(options ? copied(options) : undefined))
 
 /** JSON keeps these values apart. Two objects can't be compared: they might mean the same thing, or two different customers. */
 const isComparable = (value: unknown): boolean =>
