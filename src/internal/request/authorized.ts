@@ -98,7 +98,6 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
     Effect.gen(function*() {
       let { response, token } = rejection
       for (let renewals = 0; hasRejectedStatus(response); renewals += 1) {
-        showOn(context, response)
         // The new token may come from another replica and be rejected as well. The second renewal then exchanges the license key.
         const mayRenew = renewals === 0 || (renewals === 1 && token.isFromPeer === true)
         if (!mayRenew) return yield* forbidden(response, "RejectedAgain")
@@ -106,6 +105,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
         if (!isReplayable(request.body)) return yield* forbidden(response, "BodyNotReplayable")
         yield* SendGate.pass
         response = yield* sendOnce(context, request, token)
+        showOn(context, response)
       }
       return response
     })
@@ -116,15 +116,15 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
     request: RequestWithoutToken,
     onResponse: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
   ): Effect.Effect<A, NutritionAdvisorError, R> => {
-    const responseOrError = (response: ServiceResponse.ServiceResponse) => {
-      showOn(context, response)
-      return isOk(response.status) ? onResponse(response) : ServiceResponse.statusError(response)
-    }
+    const responseOrError = (response: ServiceResponse.ServiceResponse) =>
+      isOk(response.status) ? onResponse(response) : ServiceResponse.statusError(response)
     const sendRenewing = (token: AccessToken) =>
-      Effect.flatMap(sendOnce(context, request, token), (response) =>
-        hasRejectedStatus(response)
+      Effect.flatMap(sendOnce(context, request, token), (response) => {
+        showOn(context, response)
+        return hasRejectedStatus(response)
           ? Effect.flatMap(withRejectionMetric(renewAndSend(context, request, { token, response })), responseOrError)
-          : responseOrError(response))
+          : responseOrError(response)
+      })
     const { gate } = context
     return Effect.flatMap(gate === undefined ? tokens.get : SendGate.getTokenThrough(gate, tokens.get), sendRenewing)
   }
