@@ -62,7 +62,7 @@ const problemOf = (term: string, { headers }: NormalizedOptions, params: Url.Pai
 }
 
 /** Builds the request of a search, without a token. */
-export const search = (
+export const searchRequest = (
   settings: DataSettings,
   term: string,
   options: NormalizedOptions
@@ -87,7 +87,7 @@ const readWithin = (duration: number) => <A>(reading: Effect.Effect<A, unknown>)
   Effect.timeoutFail(Effect.mapError(reading, unreadable), { duration, onTimeout: () => timeoutError("request") })
 
 /** Builds a request of the authorized client, without a token. Its URL must be below the base URL. */
-export const request = (
+export const clientRequest = (
   settings: DataSettings,
   given: HttpClientRequest.HttpClientRequest
 ): Effect.Effect<RequestWithoutToken, BadRequest | TransportError> => {

@@ -41,7 +41,7 @@ export const make = (
       given: SearchOptions | undefined,
       decode: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
     ) => {
-      const built = withNormalizedOptions(given, (options) => Build.search(settings, term, options))
+      const built = withNormalizedOptions(given, (options) => Build.searchRequest(settings, term, options))
       return runSearch(
         searchAttributes,
         (context) => Exit.isSuccess(built) ? authorized(context, built.value, decode) : Effect.failCause(built.cause)
@@ -50,7 +50,7 @@ export const make = (
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
       runRequest({ "http.request.method": request.method }, (context) =>
-        Build.request(settings, request).pipe(
+        Build.clientRequest(settings, request).pipe(
           Effect.flatMap((built) =>
             authorized(
               context,
