@@ -68,11 +68,11 @@ export const makeFromConfig = <O extends object, A, R>(
   const all: Readonly<Record<string, unknown>> = given
   const set = Record.filter(all, Predicate.isNotUndefined)
   const config = Config.unwrap<O>({ ...variablesOf(declarations, nameOf), ...set })
-  const named = (error: ConfigurationError, options: O) => {
+  const withVariable = (error: ConfigurationError, options: O) => {
     const isRead = !(error.field in set) && options[error.field as keyof O] !== undefined
     return isRead ? new ConfigurationError({ ...error, variable: nameOf(error.field) }) : error
   }
-  return Effect.flatMap(config, (options) => Effect.mapError(make(options), (error) => named(error, options)))
+  return Effect.flatMap(config, (options) => Effect.mapError(make(options), (error) => withVariable(error, options)))
 }
 
 export const layerFromConfig = <O extends object, A, R>(

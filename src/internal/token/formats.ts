@@ -124,15 +124,13 @@ export const fromResponse = (json: unknown, { key, receivedAt, serviceId, status
  */
 const sharedToken = () => {
   const HeaderValue = Schema.String.pipe(Schema.filter(isAsciiHeaderValue))
-  return Schema.Struct(
-    {
-      value: Schema.Redacted(HeaderValue),
-      serviceId: Schema.Redacted(HeaderValue),
-      receivedAt: Schema.JsonNumber,
-      expiresAt: Schema.JsonNumber,
-      ...optionalTextFields
-    } satisfies Readonly<Record<SharedField, unknown>>
-  )
+  return Schema.Struct({
+    value: Schema.Redacted(HeaderValue),
+    serviceId: Schema.Redacted(HeaderValue),
+    receivedAt: Schema.JsonNumber,
+    expiresAt: Schema.JsonNumber,
+    ...optionalTextFields
+  })
 }
 
 /** Encodes a token for other replicas. The result contains its secrets. It doesn't check the token: replicas that decode it do. */

@@ -7,7 +7,7 @@ import { longestRetryAfter } from "../../errors/retry.js"
 // All times are in milliseconds on the monotonic clock.
 
 /** A request of the queue. Its identity tells the probe from the others. */
-interface Request {
+interface Permitted {
   /** The time at which it was last let through. */
   readonly permittedAt: number
 }
@@ -18,7 +18,7 @@ export type Hold =
   /** No request is sent before `until`, and then only one. */
   | { readonly _tag: "Held"; readonly until: number }
   /** One request, the probe, was let through. The others wait for its response, or until the next one replaces it at `until`. */
-  | { readonly _tag: "Probing"; readonly probe: Request; readonly since: number; readonly until: number }
+  | { readonly _tag: "Probing"; readonly probe: Permitted; readonly since: number; readonly until: number }
 
 export const open: Hold = { _tag: "Open" }
 
@@ -26,11 +26,11 @@ export const open: Hold = { _tag: "Open" }
 const probeMillis = 5_000
 
 /** Returns how long a request has to wait before it may be sent. */
-export const waitTime = (hold: Hold, request: Request, now: number): number =>
+export const waitTime = (hold: Hold, request: Permitted, now: number): number =>
   hold._tag === "Open" || (hold._tag === "Probing" && hold.probe === request) ? 0 : Math.max(0, hold.until - now)
 
 /** Lets a request through, which becomes the probe if there is a hold. */
-export const permit = (hold: Hold, request: Request, now: number): Hold => {
+export const permit = (hold: Hold, request: Permitted, now: number): Hold => {
   if (hold._tag === "Open") return hold
   const since = hold._tag === "Probing" ? hold.since : now
   return { _tag: "Probing", probe: request, since, until: now + probeMillis }
@@ -52,7 +52,7 @@ const holdMillis = (retryAfter: number | undefined): number => {
 /** Updates the hold after a request that was let through has ended. */
 export const end = (
   hold: Hold,
-  request: Request,
+  request: Permitted,
   exit: Exit.Exit<unknown, NutritionAdvisorError>,
   now: number
 ): Hold => {
