@@ -11,13 +11,17 @@ const cache = Effect.runSync(
 const Cache = Layer.succeed(SharedTokenCache.SharedTokenCache, cache)
 
 const worker = {
-  fetch: async (request, environment) => {
+  fetch: async (request, environment, context) => {
     const advisor = NutritionAdvisor.layerShared({
       baseUrl: environment.NUTRITION_ADVISOR_BASE_URL,
       licenseKey: Redacted.make(environment.NUTRITION_ADVISOR_LICENSE_KEY),
       refresh: { background: false }
     }).pipe(Layer.provide([FetchHttpClient.layer, Cache]))
-    const runPromise = (effect, options) => Effect.runPromise(Effect.provide(effect, advisor), options)
+    const runPromise = (effect, options) => {
+      const promise = Effect.runPromise(Effect.provide(effect, advisor), options)
+      context.waitUntil(promise.catch(() => {}))
+      return promise
+    }
     const { pathname, searchParams } = new URL(request.url)
     if (pathname === "/") {
       return Response.json(await runPromise(NutritionAdvisor.search(searchParams.get("term") ?? "")))
