@@ -66,7 +66,7 @@ const copied = (options: SearchOptions): SearchOptions => {
   }
 }
 
-/** Without options, a search sends none. */
+/** The normal form of no options, made once. */
 const none = normalized({})
 
 /**
