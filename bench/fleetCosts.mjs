@@ -1,4 +1,4 @@
-/** What a fleet costs: the rows of the table in docs/sharing.md. */
+/** What a fleet costs: the numbers in docs/sharing.md. */
 import { SimulatedFleet } from "../test/shared/SimulatedFleet.ts"
 import * as PlainCrypto from "../test/support/doubles/PlainCrypto.ts"
 
