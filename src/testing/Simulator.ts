@@ -297,7 +297,9 @@ export const expectExchanges = (expected: number): Effect.Effect<void, never, Si
   })
 
 /**
- * The simulator in memory, as an HttpClient that responds at any origin.
+ * The simulator in memory, as an HttpClient that responds at any origin. With `Layer.provideMerge`, the test gets this HttpClient too. If it
+ * needs another one, such as that of `NodeHttpServer.layerTest`, merge the client's layer with `Layer.effect(Simulator, Simulator)`, and
+ * provide this layer to both with `Layer.provide`.
  *
  * @since 1.0.0
  * @category layers
