@@ -131,11 +131,7 @@ const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): 
 const commonDeclarations = {
   baseUrl: { isRequired: true, parse: parseBaseUrl, variable: "requiredText" },
   allowInsecureHttp: { default: false, parse: Either.right<boolean>, variable: "flag" },
-  userAgent: {
-    default: `effect-nutrition-advisor/${version}`,
-    parse: parseHeaderValue,
-    variable: "text"
-  }
+  userAgent: { default: `effect-nutrition-advisor/${version}`, parse: parseHeaderValue, variable: "text" }
 } satisfies Declarations<CommonOptions>
 
 export const providerDeclarations = {
@@ -146,16 +142,8 @@ export const providerDeclarations = {
 export const exchangeDeclarations = {
   ...commonDeclarations,
   ...providerDeclarations,
-  licenseKey: {
-    isRequired: true,
-    parse: parseLicenseKey,
-    variable: "requiredSecret"
-  },
-  tokenRoute: {
-    default: "advisor-licence",
-    parse: parseTokenRoute,
-    variable: "text"
-  },
+  licenseKey: { isRequired: true, parse: parseLicenseKey, variable: "requiredSecret" },
+  tokenRoute: { default: "advisor-licence", parse: parseTokenRoute, variable: "text" },
   serviceId: { parse: parseServiceId, variable: "text" }
 } satisfies Declarations<ExchangeOptions>
 
