@@ -8,9 +8,8 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
-import { countFailure, type LeasedEntry, reportFailure } from "./leasedEntry.js"
+import { countFailure, type LeasedEntry, movedBy, reportFailure } from "./leasedEntry.js"
 import { sharedTokens } from "./metrics.js"
-import { movedBy } from "./movedBy.js"
 
 type Token = AccessToken.AccessToken
 

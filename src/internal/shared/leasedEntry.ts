@@ -2,12 +2,11 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import type { AccessToken } from "../../AccessToken.js"
+import { AccessToken } from "../../AccessToken.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { withTimeout } from "../runtime/withTimeout.js"
 import type { SharingSettings } from "../settings/sharing.js"
 import { cacheFailures } from "./metrics.js"
-import { movedBy } from "./movedBy.js"
 import type { Seal } from "./seal.js"
 
 export const countFailure = ({ reason }: SharedTokenCacheError) => Effect.sync(() => cacheFailures.count(reason))
@@ -17,6 +16,10 @@ export const reportFailure = (error: SharedTokenCacheError) =>
     countFailure(error),
     Effect.logWarning(`${error.message} If it stays unavailable, each process exchanges the license key by itself.`)
   )
+
+/** Moves both times of a token by a number of milliseconds, so that it lives as long as before on a clock that differs by as much. */
+export const movedBy = (token: AccessToken, millis: number): AccessToken =>
+  new AccessToken({ ...token, receivedAt: token.receivedAt + millis, expiresAt: token.expiresAt + millis })
 
 /**
  * Reads and writes the entry of a license key in the cache, and takes its lease. Work that continues after the token was returned runs in
