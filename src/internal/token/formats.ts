@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
-import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "../../AccessToken.js"
@@ -24,33 +23,13 @@ const Seconds = Schema.Union(Schema.Number, Schema.NumberFromString).pipe(
   Schema.filter((seconds) => flooredMillis(seconds) > 0)
 )
 
-type TokenFields = ConstructorParameters<typeof AccessToken>[0]
-
-/** The fields of a token that replicas share. `tokenType` is constant. */
-export type SharedField = Exclude<keyof TokenFields, "isFromPeer" | "tokenType">
-
-/**
- * The shared fields that are text. Each must be an Option, because text that repeats a secret is dropped: with a plain string,
- * `optionalTextFields` doesn't compile.
- */
-type TextField = {
-  [Name in SharedField]: TokenFields[Name] extends Option.Option<string> | string | undefined ? Name : never
-}[SharedField]
-
-const OptionalText = Schema.optionalWith(Schema.String, { as: "Option", nullable: true })
-
-/** The fields that contain text from the service. They have the same names in the token and in both of its formats. */
-export const optionalTextFields = {
-  scope: OptionalText
-} satisfies Readonly<Record<TextField, typeof OptionalText>>
-
 /** The token response (SERVICE.md section 2). Its parse errors contain secrets, so only the name of a field leaves this file. */
 const TokenResponse = Schema.Struct({
   access_token: Schema.Redacted(HeaderToken),
   expires_in: Seconds,
   token_type: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.pattern(/^bearer$/i)))),
   customer_id: Schema.optional(Schema.Unknown),
-  ...Record.map(optionalTextFields, () => Schema.optional(Schema.Unknown))
+  scope: Schema.optional(Schema.Unknown)
 })
 
 const decodeResponse = Schema.decodeUnknown(TokenResponse)
@@ -114,7 +93,7 @@ export const fromResponse = (json: unknown, { key, receivedAt, serviceId, status
       tokenType: "Bearer",
       receivedAt,
       expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), longestLife),
-      ...Record.map(optionalTextFields, (_, name) => Option.liftPredicate(response[name], isPrintableText(secrets)))
+      scope: Option.liftPredicate(response.scope, isPrintableText(secrets))
     })
   })
 
@@ -129,7 +108,7 @@ const sharedToken = () => {
     serviceId: Schema.Redacted(HeaderValue),
     receivedAt: Schema.JsonNumber,
     expiresAt: Schema.JsonNumber,
-    ...optionalTextFields
+    scope: Schema.optionalWith(Schema.String, { as: "Option", nullable: true })
   })
 }
 
@@ -140,8 +119,8 @@ export const toSharedJson = (token: AccessToken): string => {
     serviceId: Redacted.value(token.serviceId),
     receivedAt: token.receivedAt,
     expiresAt: token.expiresAt,
-    ...Record.map(optionalTextFields, (_, name) => Option.getOrNull(token[name]))
-  } satisfies ReturnType<typeof sharedToken>["Encoded"] & Readonly<Record<SharedField, unknown>>
+    scope: Option.getOrNull(token.scope)
+  } satisfies Required<ReturnType<typeof sharedToken>["Encoded"]>
   return JSON.stringify(fields)
 }
 
