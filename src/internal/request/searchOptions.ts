@@ -4,18 +4,15 @@ import * as UrlParams from "@effect/platform/UrlParams"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import type * as Redacted from "effect/Redacted"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
 import { presentHeaders } from "../http/header.js"
 import type * as Url from "../http/url.js"
 import { hasMethod } from "../runtime/hasMethod.js"
 
-/** Every option of a search in one form, however the caller wrote it. An option that may be Redacted is a secret, and always Redacted. */
-export type NormalizedOptions = {
-  readonly [Name in keyof SearchOptions]-?: Name extends "urlParams" ? Url.Pairs
-    : Name extends "headers" ? Headers.Headers | undefined
-    : Redacted.Redacted extends SearchOptions[Name] ? Redacted.Redacted | undefined
-    : SearchOptions[Name]
+/** The options of a search, each in one form, however the caller wrote it. */
+export interface NormalizedOptions extends SearchOptions {
+  readonly urlParams: Url.Pairs
+  readonly headers: Headers.Headers | undefined
 }
 
 type Param = UrlParams.CoercibleRecord[string]
@@ -96,20 +93,12 @@ export const withCopiedOptions = <A>(
   search: (options: SearchOptions | undefined) => A
 ): A | Exit.Exit<never> => orDie(() => search(options ? copied(options) : undefined))
 
-/** JSON keeps these values apart. Two objects can't be compared: they might mean the same thing, or two different customers. */
-const isComparable = (value: unknown): boolean =>
-  value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
-
 /**
- * Returns the key of a search. Two searches have the same key if their terms, parameters, headers and other options are the same, to the
- * letter. Returns undefined if an option can't be compared. Such a search isn't equal to any other.
+ * Returns the key of a search. Two searches have the same key if their terms, parameters and headers are the same, to the letter. Returns
+ * undefined if there is another option, which may belong to another customer. Such a search isn't equal to any other.
  */
 export const searchKey = (term: string, options: NormalizedOptions): string | undefined => {
-  const { headers = {}, urlParams, ...rest } = options
-  const otherOptions = Object.entries<unknown>(rest)
-    .filter(([, value]) => value !== undefined)
-    .sort(([one], [other]) => one < other ? -1 : 1)
-  // The value of another option that is an object, such as a Redacted, may belong to another customer.
-  if (!otherOptions.every(([, value]) => isComparable(value))) return undefined
-  return JSON.stringify([term, urlParams, Object.entries(headers), otherOptions])
+  const { headers = {}, urlParams, ...others } = options
+  if (Object.keys(others).length > 0) return undefined
+  return JSON.stringify({ term, urlParams, headers: Object.entries(headers) })
 }
