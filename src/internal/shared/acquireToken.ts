@@ -42,41 +42,35 @@ const readPeerToken = (
     )
   })
 
-/** A token, and how this replica got it. These are labels of the metric: `HandedOver` is a peer's token. */
-interface Acquired {
-  readonly outcome: "HandedOver" | "Exchanged" | "ExchangedAlone"
-  readonly token: Token
+/** Counts a token by how this replica got it: `HandedOver` is a peer's token. */
+const counted = (outcome: Parameters<typeof sharedTokens.count>[0], token: Token): Token => {
+  sharedTokens.count(outcome)
+  return token
 }
 
-const acquired = (outcome: Acquired["outcome"], token: Token): Acquired => ({ outcome, token })
-
-/** Publishes an exchanged token, and ends the lease. If the token can't be published, no other replica has it. */
-const shareWith = ({ entry }: Acquisition) => (result: Acquired): Effect.Effect<Acquired> =>
-  result.outcome === "HandedOver"
-    ? Effect.as(entry.release, result)
-    : Effect.map(
-      entry.publishAndRelease(result.token),
-      (isPublished) => isPublished ? result : acquired("ExchangedAlone", result.token)
-    )
-
-/** Exchanges the key while this replica holds the lease. Reads the cache again first, because a peer may have published a token. */
-const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError> =>
+/**
+ * Exchanges the key while this replica holds the lease, and publishes the token. Reads the cache again first, because a peer may have
+ * published one. If the token can't be published, no other replica has it.
+ */
+const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
   Effect.gen(function*() {
-    const published = yield* Effect.catchAll(
+    const { entry, exchange } = acquisition
+    const orRelease = <A, E>(effect: Effect.Effect<A, E>) =>
+      Effect.onError(Effect.interruptible(effect), () => entry.release)
+    const reading = Effect.catchAll(
       readPeerToken(acquisition),
-      (error) => Effect.as(reportFailure(error), Option.none<Token>())
+      (error) => Effect.as(reportFailure(error), Option.none())
     )
-    if (Option.isSome(published)) return acquired("HandedOver", published.value)
-    return acquired("Exchanged", yield* acquisition.exchange)
-  }).pipe(
-    Effect.interruptible,
-    Effect.onError(() => acquisition.entry.release),
-    Effect.flatMap(shareWith(acquisition))
-  )
+    const published = yield* orRelease(reading)
+    if (Option.isSome(published)) return yield* Effect.as(entry.release, counted("HandedOver", published.value))
+    const token = yield* orRelease(exchange)
+    const isPublished = yield* entry.publishAndRelease(token)
+    return counted(isPublished ? "Exchanged" : "ExchangedAlone", token)
+  })
 
 /** Exchanges the key without publishing the token, because another replica may hold the lease. */
-const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Acquired, TokenError> =>
-  Effect.map(Effect.interruptible(exchange), (token) => acquired("ExchangedAlone", token))
+const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Token, TokenError> =>
+  Effect.map(Effect.interruptible(exchange), (token) => counted("ExchangedAlone", token))
 
 /**
  * Whether a round may take the lease, because its holder may have died or failed to exchange the key. Rounds 1 to 3 don't try, so a
@@ -126,8 +120,12 @@ const endOfOutage = ({ maxCacheOutage, waitsUntil }: Acquisition): Effect.Effect
     return now + Math.min(maxCacheOutage, waitsUntil - now) * (yield* Random.next)
   })
 
-/** Runs rounds until one of them gets a token. If the cache fails in a round, that round is repeated, because the cache may recover. */
-const runRounds = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError> =>
+/**
+ * Runs rounds until one of them gets the token of a peer or of an exchange. If the cache fails in a round, that round is repeated, because
+ * the cache may recover. If this is interrupted, it still releases its lease and publishes a token that it has received: only reads, waits
+ * and the exchange can be interrupted.
+ */
+export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
   Effect.gen(function*() {
     let round = 0
     let hasFailed = false
@@ -138,7 +136,7 @@ const runRounds = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError
       const end = yield* runRound(acquisition, round)
       switch (end._tag) {
         case "PeerToken":
-          return acquired("HandedOver", end.token)
+          return counted("HandedOver", end.token)
         case "Leased":
           return yield* exchangeForAll(acquisition)
         case "Wait":
@@ -157,16 +155,4 @@ const runRounds = (acquisition: Acquisition): Effect.Effect<Acquired, TokenError
         Effect.sleep(Math.min(Math.ceil(remaining), waitAfter(waits, yield* Random.next)))
       )
     }
-  })
-
-/**
- * Returns the token of a peer or of an exchange, in its own fiber. If it is interrupted, it still releases its lease and publishes a token
- * that it has received: only reads, waits and the exchange can be interrupted.
- */
-export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
-  Effect.uninterruptible(
-    Effect.map(runRounds(acquisition), ({ outcome, token }) => {
-      sharedTokens.count(outcome)
-      return token
-    })
-  )
+  }).pipe(Effect.uninterruptible)
