@@ -3,13 +3,13 @@ import { check, type Checked } from "./check.js"
 import type { ReaderOf } from "./variables.js"
 
 /** All that the library knows about one option, except its type and its JSDoc, which are in the interface of the options. */
-interface Declaration<Value, Options, Parsed = unknown> {
+interface Declaration<Value, Options> {
   /** Whether the options are rejected without this one. */
   readonly isRequired?: true
   /** The value if the option is missing. Without a default, it stays undefined. */
   readonly default?: Value
   /** Checks and converts a value. `options` are all options that were passed with it. */
-  readonly parse: (value: Value, field: string, options: Options) => Checked<Parsed>
+  readonly parse: (value: Value, field: string, options: Options) => Checked<unknown>
   /** How its environment variable is read. Without this, it has none. */
   readonly variable?: ReaderOf<Value>
 }
