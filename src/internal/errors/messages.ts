@@ -63,7 +63,6 @@ const unexpectedTexts: Readonly<Record<UnexpectedResponse["reason"] | "Token", T
   Token: ["JSON that is not a token response", tokenAdvice]
 }
 
-/** The message of each error: what happened, and what to do. */
 const messages: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } = {
   BadRequest: (error) => {
     const { detail, operation, status } = error

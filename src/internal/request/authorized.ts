@@ -70,7 +70,6 @@ const withRejectionMetric = (renewing: Effect.Effect<ServiceResponse.ServiceResp
 export const make = (settings: DataSettings, tokens: TokenProvider.Service, send: Send) => {
   const addHeaders = makeAddHeaders(settings)
 
-  /** Sends a request with a token, and doesn't look at the status. */
   const sendOnce = (
     context: RequestContext,
     { body, headers, method, origin, path }: RequestWithoutToken,

@@ -61,7 +61,6 @@ const problemOf = (term: string, { headers }: NormalizedOptions, params: Url.Pai
   return headers === undefined || areAllowedHeaders(headers) ? undefined : badHeader
 }
 
-/** Builds the request of a search, without a token. */
 export const searchRequest = (
   settings: DataSettings,
   term: string,

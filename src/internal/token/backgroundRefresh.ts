@@ -12,7 +12,6 @@ type Token = AccessToken.AccessToken
 
 interface Options {
   readonly policy: RefreshPolicy.CheckedPolicy
-  /** Reads the token from the store. */
   readonly current: Effect.Effect<Option.Option<Token>>
   readonly refresh: (token: Token) => Effect.Effect<void>
 }

@@ -36,7 +36,6 @@ const decodeResponse = Schema.decodeUnknown(TokenResponse)
 
 type TokenResponse = typeof TokenResponse.Type
 
-/** Fails with the error that names the first field that is missing or wrong. */
 const decode = (json: unknown, status: number): Effect.Effect<TokenResponse, UnexpectedResponse> =>
   Effect.mapError(decodeResponse(json), (error) => {
     const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)

@@ -54,7 +54,6 @@ const tokenToStore = (
     : issued
 }
 
-/** Calls the issuer, in a span if there is a tracer. */
 const issue = (issuer: Issuer, progress: Progress): Effect.Effect<Token, TokenError> =>
   Effect.withFiberRuntime((fiber) =>
     inSpan(fiber, "TokenIssuer.issue", () => ({ root: true }), (span) => {
