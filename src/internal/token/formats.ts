@@ -32,12 +32,10 @@ const TokenResponse = Schema.Struct({
   scope: Schema.optional(Schema.Unknown)
 })
 
-const decodeResponse = Schema.decodeUnknown(TokenResponse)
-
 type TokenResponse = typeof TokenResponse.Type
 
 const decode = (json: unknown, status: number): Effect.Effect<TokenResponse, UnexpectedResponse> =>
-  Effect.mapError(decodeResponse(json), (error) => {
+  Effect.mapError(Schema.decodeUnknown(TokenResponse)(json), (error) => {
     const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)
     return invalidResponse(first?.path[0]?.toString(), status)
   })
