@@ -27,15 +27,14 @@ interface QueuedRequest {
   waited: number
   /** The time at which it was last let through. */
   permittedAt: number
-  /** Whether it has had its first turn, but hasn't used it to send yet. */
-  hasUnusedTurn: boolean
+  /** Whether its first turn is used up. */
+  hasStarted: boolean
   /** Whether the metric has counted it. */
   isCounted: boolean
 }
 
 interface Waiter {
   readonly request: QueuedRequest
-  readonly lane: Set<Waiter>
   readonly since: number
   readonly deadline: number
   readonly turn: Deferred.Deferred<void, NutritionAdvisorError>
@@ -76,13 +75,10 @@ export class Queue {
         operation,
         waited: 0,
         permittedAt: Number.NEGATIVE_INFINITY,
-        hasUnusedTurn: false,
+        hasStarted: false,
         isCounted: false
       }
-      const throttled = Effect.zipRight(
-        this.awaitTurn(request, this.newRequests),
-        withGate(call, this.awaitSend(request))
-      )
+      const throttled = Effect.zipRight(this.awaitTurn(request), withGate(call, this.awaitSend(request)))
       return Effect.onExit(throttled, (exit) => Effect.sync(() => this.end(request, exit)))
     })
   }
@@ -110,16 +106,21 @@ export class Queue {
     for (const waiter of [...this.startedRequests, ...this.newRequests]) this.rejectAsClosed(waiter)
   }
 
-  private awaitTurn(request: QueuedRequest, lane: Set<Waiter>): Effect.Effect<void, NutritionAdvisorError> {
+  private laneOf({ hasStarted }: QueuedRequest): Set<Waiter> {
+    return hasStarted ? this.startedRequests : this.newRequests
+  }
+
+  private awaitTurn(request: QueuedRequest): Effect.Effect<void, NutritionAdvisorError> {
     return Effect.uninterruptibleMask((restore) => {
-      const waiter = this.join(request, lane)
-      return Effect.onInterrupt(restore(Deferred.await(waiter.turn)), () => Effect.sync(() => lane.delete(waiter)))
+      const waiter = this.join(request)
+      const quit = Effect.sync(() => this.laneOf(request).delete(waiter))
+      return Effect.onInterrupt(restore(Deferred.await(waiter.turn)), () => quit)
     })
   }
 
   /** Whether a request can be sent in its first turn: right after it, or later if the turn can be moved to now. */
   private canUseTurn(request: QueuedRequest, now: number): boolean {
-    if (!request.hasUnusedTurn || Hold.waitTime(this.hold, request, now) > 0) return false
+    if (request.hasStarted || Hold.waitTime(this.hold, request, now) > 0) return false
     // It can be moved if it was counted last, and no started request waits.
     const canMove = this.lastPermitted === request && this.startedRequests.size === 0
     return isImmediate(request, now) || canMove
@@ -130,8 +131,8 @@ export class Queue {
     return Effect.suspend(() => {
       const now = this.now()
       const canUseTurn = this.canUseTurn(request, now)
-      request.hasUnusedTurn = false
-      if (!canUseTurn) return this.awaitTurn(request, this.startedRequests)
+      request.hasStarted = true
+      if (!canUseTurn) return this.awaitTurn(request)
       if (!isImmediate(request, now)) this.pace = Pace.startAt(now)
       this.hold = Hold.permit(this.hold, request, now)
       request.permittedAt = now
@@ -145,11 +146,10 @@ export class Queue {
     if (this.hold !== hold) this.advance()
   }
 
-  private join(request: QueuedRequest, lane: Set<Waiter>): Waiter {
+  private join(request: QueuedRequest): Waiter {
     const now = this.now()
     const waiter: Waiter = {
       request,
-      lane,
       since: now,
       deadline: now + this.settings.maxWait - request.waited,
       turn: Deferred.unsafeMake(FiberId.none)
@@ -160,22 +160,22 @@ export class Queue {
   }
 
   private enqueue(waiter: Waiter, now: number) {
-    const { lane, request } = waiter
-    const ahead = this.startedRequests.size + (lane === this.newRequests ? this.newRequests.size : 0)
+    const { request } = waiter
+    const ahead = this.startedRequests.size + (request.hasStarted ? 0 : this.newRequests.size)
     const decision = this.decide(waiter, now, ahead)
     if (decision._tag !== "Now" && !request.isCounted) {
       heldRequests.count(decision.reason)
       request.isCounted = true
     }
     if (decision._tag === "TooLate") return this.rejectAsTooLate(waiter, decision.millis)
-    lane.add(waiter)
+    this.laneOf(request).add(waiter)
     // If others joined earlier, the timer for the first of them is already set, and also serves this one.
-    if (decision._tag === "Now" || lane === this.startedRequests || ahead === 0) this.advance(now)
+    if (decision._tag === "Now" || request.hasStarted || ahead === 0) this.advance(now)
   }
 
   private leave(waiter: Waiter, outcome: Exit.Exit<void, NutritionAdvisorError>) {
     waiter.request.waited += this.now() - waiter.since
-    waiter.lane.delete(waiter)
+    this.laneOf(waiter.request).delete(waiter)
     Deferred.unsafeDone(waiter.turn, outcome)
   }
 
@@ -184,12 +184,11 @@ export class Queue {
   }
 
   private permit(waiter: Waiter, now: number) {
-    const { lane, request, since } = waiter
+    const { request, since } = waiter
     this.hold = Hold.permit(this.hold, request, now)
     this.pace = Pace.count(this.settings.rate, this.pace, now, now > since)
     this.lastPermitted = request
     request.permittedAt = now
-    request.hasUnusedTurn = lane === this.newRequests
     this.leave(waiter, Exit.void)
   }
 
