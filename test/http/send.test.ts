@@ -253,7 +253,8 @@ describe("HTTP client that delivers a whole response in one step", () => {
   test("a response above the client's own limit fails with TooLarge", function*() {
     const tooLarge = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
     const client = over((_, receiver) => {
-      receiver.onFailure(tooLarge, 200)
+      receiver.onHead(200)
+      receiver.onFailure(tooLarge)
       return () => Effect.void
     })
     expect(yield* Effect.flip(send(client)))

@@ -46,10 +46,11 @@ export const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Receives the result of a request. Only the first result counts. */
 export interface Receiver {
-  readonly maxBytesOf: (status: number) => number
+  /** The head of a response was received. Returns the maximum size of its body. */
+  readonly onHead: (status: number) => number
   readonly onResponse: (response: BufferedResponse) => void
-  /** The request failed. Only the code of `cause` is used. `status` is set if the head of a response was received. */
-  readonly onFailure: (cause: unknown, status?: number) => void
+  /** The request failed. Only the code of `cause` is used. */
+  readonly onFailure: (cause: unknown) => void
   readonly onBodyFailure: () => void
 }
 

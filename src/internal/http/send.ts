@@ -59,6 +59,7 @@ const sendErrorOf = (cause: unknown, status: number | undefined, operation: Oper
 class PendingRequest extends Timed implements Receiver {
   private resume: ((outcome: Outcome) => void) | undefined
   private abort: Abort | undefined
+  private status: number | undefined
 
   constructor(
     private readonly operation: Operation,
@@ -76,7 +77,8 @@ class PendingRequest extends Timed implements Receiver {
     if (this.resume !== undefined) this.abort = abort
   }
 
-  maxBytesOf(status: number) {
+  onHead(status: number) {
+    this.status = status
     return isOk(status) ? this.limits.maxBytes : maxErrorBytes
   }
 
@@ -91,10 +93,10 @@ class PendingRequest extends Timed implements Receiver {
     )
   }
 
-  onFailure(cause: unknown, status?: number) {
+  onFailure(cause: unknown) {
     const response = responseIn(cause)
     if (response !== undefined) return this.onResponse(response)
-    this.settle(Effect.fail(sendErrorOf(cause, status, this.operation)))
+    this.settle(Effect.fail(sendErrorOf(cause, this.status, this.operation)))
   }
 
   onBodyFailure() {

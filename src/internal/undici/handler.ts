@@ -24,6 +24,7 @@ const joined = (headers: ResponseHeaders): ResponseHeaders => {
 export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   private controller: Controller | undefined
   private status = 0
+  private maxBytes = 0
   private statusText: string | undefined
   private headers = noHeaders
   private bytes = new BodyBytes()
@@ -43,12 +44,13 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
 
   onResponseStart(_: Controller, status: number, headers: ResponseHeaders, statusText?: string) {
     this.status = status
+    if (status >= 200) this.maxBytes = this.receiver?.onHead(status) ?? 0
     this.statusText = statusText
     this.headers = joined(headers)
   }
 
   onResponseData(controller: Controller, chunk: Uint8Array) {
-    if (this.receiver === undefined || this.bytes.add(chunk, this.receiver.maxBytesOf(this.status))) return
+    if (this.receiver === undefined || this.bytes.add(chunk, this.maxBytes)) return
     this.respond(false)
     controller.abort(unneeded)
   }
@@ -60,7 +62,7 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   onResponseError(_: unknown, cause: unknown) {
     // These have no body, but undici reports that the body of a 304 with a content-length is missing (RFC 9110, section 8.6).
     if (statusesWithoutBody.has(this.status)) return this.respond(true)
-    this.detach()?.onFailure(cause, this.status >= 200 ? this.status : undefined)
+    this.detach()?.onFailure(cause)
   }
 
   private respond(isWhole: boolean) {

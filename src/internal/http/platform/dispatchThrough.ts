@@ -90,10 +90,7 @@ export const dispatchThrough =
       Effect.zipRight(Effect.context<never>()),
       Effect.flatMap((outside) => clientIn(outside).execute(requestOf(request, () => receiver.onBodyFailure()))),
       Effect.catchIf(isStatusError, ({ response }) => Effect.succeed(response)),
-      Effect.flatMap((response) => {
-        fetchCall.status = response.status
-        return readResponse(response, request.method, receiver.maxBytesOf(response.status))
-      }),
+      Effect.flatMap((response) => readResponse(response, request.method, receiver.onHead(response.status))),
       Effect.interruptible
     )
     const fiber = Runtime.runFork(runtime, received)
@@ -101,7 +98,7 @@ export const dispatchThrough =
       if (Exit.isSuccess(exit)) return receiver.onResponse(exit.value)
       fetchCall.cancel()
       // The defect of a client that died is not used, because it may contain the request.
-      receiver.onFailure(Option.getOrUndefined(Cause.failureOption(exit.cause)), fetchCall.status)
+      receiver.onFailure(Option.getOrUndefined(Cause.failureOption(exit.cause)))
     })
     return () => {
       abort()

@@ -64,8 +64,6 @@ export const chunksOfResponse = (response: Response): Chunks =>
  * read, whichever fetch is in use.
  */
 export class FetchCall {
-  /** Set when the head of the response has been received. */
-  status: number | undefined
   private chunks: Chunks | undefined
   private response: Promise<Response> | undefined
   private isCanceled = false
@@ -85,10 +83,10 @@ export class FetchCall {
     const head = partOf(response, headOf)
     // A Response.error(), which mocks return instead of failing. Only then is `type` read, because some runtimes don't implement it.
     if (head.status === 0 && response.type === "error") throw new Error()
-    this.status = head.status
+    const maxBytes = this.receiver.onHead(head.status)
     this.chunks = chunksOfResponse(response)
     if (this.isCanceled) this.chunks.cancel()
-    const body = await readChunks(this.chunks, this.receiver.maxBytesOf(head.status))
+    const body = await readChunks(this.chunks, maxBytes)
     const buffered = { ...head, ...body }
     if (!body.isWhole) {
       this.receiver.onResponse(buffered)
