@@ -2,8 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import { decompressionCode } from "../../errors/transportCodes.js"
 import { type BufferedResponse, emptyBody, isOk } from "../dispatch.js"
-import { isWebResponse } from "./nativeResponse.js"
-import { recordOf } from "./webFetch.js"
+import { isWebResponse, recordOf } from "./nativeResponse.js"
 
 /** The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is kept. */
 const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/

@@ -5,9 +5,15 @@ import * as Stream from "effect/Stream"
 import { BodyBytes } from "../bodyBytes.js"
 import { encoder, readInterruptibly } from "../chunks.js"
 import { type BufferedBody, type BufferedResponse, emptyBody, isOk, statusesWithoutBody } from "../dispatch.js"
-import { isDecoded } from "./contentCoding.js"
-import { isWebResponse, type KeptBody, keptOf, nativeOf, setCookiesOf, statusTextOf } from "./nativeResponse.js"
-import { chunksOfResponse } from "./webFetch.js"
+import {
+  chunksOfResponse,
+  isWebResponse,
+  type KeptBody,
+  keptOf,
+  nativeOf,
+  setCookiesOf,
+  statusTextOf
+} from "./nativeResponse.js"
 import { WholeResponse } from "./wholeResponse.js"
 
 type PlatformResponse = HttpClientResponse.HttpClientResponse
@@ -80,6 +86,24 @@ const readBodyIfAny = (response: PlatformResponse, maxBytes: number) =>
   statusesWithoutBody.has(response.status)
     ? Effect.orElseSucceed(readBody(response, maxBytes), () => emptyBody)
     : readBody(response, maxBytes)
+
+/** The first bytes of a body in codings that some runtimes don't decode, or decode only if it is the only coding and in lower case. */
+const frames: Readonly<Record<string, ReadonlyArray<number>>> = {
+  "zstd": [0x28, 0xb5, 0x2f, 0xfd],
+  "deflate": [0x78, 0x9c],
+  "gzip": [0x1f, 0x8b],
+  "x-gzip": [0x1f, 0x8b]
+}
+
+/** Whether fetch has decoded a body. The content-encoding header stays in the response either way. */
+const isDecoded = (contentEncoding: string, body: Uint8Array): boolean => {
+  const codings = contentEncoding.toLowerCase().split(",").map((coding) => coding.trim())
+  if (!codings.every((coding) => /^(x-gzip|gzip|deflate|br|zstd)$/.test(coding))) return false
+  // Every fetch decodes gzip. The decoded body may be a gzip file itself, so its first bytes prove nothing.
+  if (/^(x-)?gzip$/.test(contentEncoding)) return true
+  const frame = frames[codings.at(-1) ?? ""]
+  return frame === undefined || !frame.every((byte, index) => body[index] === byte)
+}
 
 /** Returns the headers without content-encoding and content-length if fetch has decoded the body, since they describe the encoded one. */
 const headersOf = (response: PlatformResponse, method: string, body: Uint8Array): BufferedResponse["headers"] => {
