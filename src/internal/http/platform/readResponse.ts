@@ -70,22 +70,18 @@ const readAgain = (
 }
 
 const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
+  const { status } = response
   const native = nativeOf(response)
   // A FetchCall has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
   if (native instanceof WholeResponse) return readWhole(response)
   const kept = keptOf(native)
-  if (kept === undefined) return readUnread(response, maxBytes)
-  const again = readAgain(response, kept, maxBytes)
-  if (isOk(response.status)) return again
-  // Without its body, the status of an error is still useful. A stream that is only partly read may never end.
-  return kept === "Nothing" ? Effect.succeed(emptyBody) : Effect.catchAllCause(again, () => Effect.succeed(emptyBody))
+  // A stream that is only partly read may never end.
+  if (kept === "Nothing" && !isOk(status)) return Effect.succeed(emptyBody)
+  const body = kept === undefined ? readUnread(response, maxBytes) : readAgain(response, kept, maxBytes)
+  // Without its body, the status of an error is still useful. undici misses the body of a 304 that has a content-length.
+  const canBeMissing = statusesWithoutBody.has(status) || (kept !== undefined && !isOk(status))
+  return canBeMissing ? Effect.catchAllCause(body, () => Effect.succeed(emptyBody)) : body
 }
-
-/** Responses with these statuses have no body, whatever the client says: undici misses the body of a 304 that has a content-length. */
-const readBodyIfAny = (response: PlatformResponse, maxBytes: number) =>
-  statusesWithoutBody.has(response.status)
-    ? Effect.orElseSucceed(readBody(response, maxBytes), () => emptyBody)
-    : readBody(response, maxBytes)
 
 /** The first bytes of a body in codings that some runtimes don't decode, or decode only if it is the only coding and in lower case. */
 const frames: Readonly<Record<string, ReadonlyArray<number>>> = {
@@ -124,7 +120,7 @@ export const readResponse = (
   method: string,
   maxBytes: number
 ): Effect.Effect<BufferedResponse, unknown> =>
-  Effect.map(readBodyIfAny(response, maxBytes), (buffered) => ({
+  Effect.map(readBody(response, maxBytes), (buffered) => ({
     status: response.status,
     statusText: statusTextOf(response),
     headers: headersOf(response, method, buffered.body),
