@@ -282,7 +282,7 @@ for (const { prototype } of [...errors, ConfigurationError]) {
  * @category guards
  */
 export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvisorError =>
-  Predicate.hasProperty(error, brand) && Predicate.hasProperty(error, "_tag") && error._tag !== "ConfigurationError"
+  Predicate.hasProperty(error, brand) && !Predicate.isTagged(error, "ConfigurationError")
 
 Object.defineProperty(NutritionAdvisorError, Symbol.hasInstance, { value: isNutritionAdvisorError })
 

@@ -81,7 +81,7 @@ describe("error message", () => {
       new TooManyRequests({ operation: "search" })
     ],
     [
-      "The search exceeded the rate limit of the service (status 429). Try again in 30 s.",
+      "The search exceeded the service's rate limit (status 429). Try again in 30 s.",
       new TooManyRequests({ operation: "search", status: 429, retryAfter: 30 })
     ],
     [
@@ -112,6 +112,7 @@ describe("error message", () => {
 const transientTags = new Set<string>(["ServerError", "TransportError", "TooManyRequests"])
 
 const { isNutritionAdvisorError, isTransient, statusOf } = NutritionAdvisorError
+const alerts = await readFile(new URL("../../ops/alerts.yml", import.meta.url), "utf8")
 
 type Tag = NutritionAdvisorError.NutritionAdvisorError["_tag"]
 
@@ -190,19 +191,17 @@ describe("guards of errors", () => {
     expect(isTransient(withCode(code))).toBe(true)
   })
 
-  it("isTransient: ops/alerts.yml has one alert for transient errors and defects, and one for the others", async () => {
-    const rules = await readFile(new URL("../../ops/alerts.yml", import.meta.url), "utf8")
-    const lists = Array.from(rules.matchAll(/\berror[!=]~"(.*?)"/g), ([, tags = ""]) => tags.split("|"))
+  it("isTransient: ops/alerts.yml has one alert for transient errors and defects, and one for the others", () => {
+    const lists = Array.from(alerts.matchAll(/\berror[!=]~"(.*?)"/g), ([, tags = ""]) => tags.split("|"))
     expect(lists).toEqual([["Defect", ...transientTags].sort(), ["Defect", ...transientTags].sort()])
   })
 
-  it("ForbiddenReason: ops/alerts.yml has an alert, and says what to do, for each reason that an operator can act on", async () => {
-    const rules = await readFile(new URL("../../ops/alerts.yml", import.meta.url), "utf8")
+  it("ForbiddenReason: ops/alerts.yml has an alert, and says what to do, for each reason that an operator can act on", () => {
     const withoutAlert = ["KeyRejected", "BodyNotReplayable"]
     const reasons = NutritionAdvisorError.ForbiddenReason.literals.filter((reason) => !withoutAlert.includes(reason))
       .sort()
-    expect(/rejections_total\{outcome=~"(.*?)"/.exec(rules)?.[1]?.split("|").sort()).toEqual(reasons)
-    expect(reasons.filter((reason) => !new RegExp(`\\d\\. ${reason}: `).test(rules))).toEqual([])
+    expect(/rejections_total\{outcome=~"(.*?)"/.exec(alerts)?.[1]?.split("|").sort()).toEqual(reasons)
+    expect(reasons.filter((reason) => !new RegExp(`\\d\\. ${reason}: `).test(alerts))).toEqual([])
   })
 
   it("guards reject errors of other packages, whatever their tag", () => {

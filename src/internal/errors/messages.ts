@@ -79,7 +79,7 @@ const messages: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } 
   TooManyRequests: (error) => {
     const what = error.status === undefined
       ? "was not sent, to stay within the rate limit"
-      : `exceeded the rate limit of the service (status ${error.status})`
+      : `exceeded the service's rate limit (status ${error.status})`
     return `${callOf(error)} ${what}. ${retryText(error.retryAfter)}`
   },
   TransportError: (error) => {
