@@ -263,6 +263,8 @@ const brand = Symbol.for("effect-nutrition-advisor/NutritionAdvisorError")
 for (const { prototype } of [...errors, ConfigurationError]) {
   Object.defineProperties(prototype, {
     [brand]: { value: true },
+    // The `toJSON` of Effect returns an object that isn't an Error, so AWS Lambda and other loggers would leave out its message and stack.
+    toJSON: { value: undefined },
     message: {
       configurable: true,
       get(this: NutritionAdvisorError | ConfigurationError) {

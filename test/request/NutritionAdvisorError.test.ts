@@ -42,6 +42,11 @@ describe("NutritionAdvisorError", () => {
     expect(decoded).not.toHaveProperty("issue")
   })
 
+  each("JSON.stringify passes %s to its replacer as an Error, as a logger expects", (_, error) => {
+    const replacer = (_: string, value: unknown) => value instanceof Error ? value.message : value
+    expect(JSON.stringify(error, replacer)).toBe(JSON.stringify(error.message))
+  })
+
   each("the message of %s can be changed without affecting its other fields", (_, error) => {
     const shown = () => [error.stack, JSON.stringify(error), Object.keys(error), inspect(error)]
     const [message, before] = [error.message, shown()]
