@@ -1,7 +1,6 @@
 import { inspect } from "node:util"
-import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Effect, Equal, FastCheck, Option, Redacted, Ref, TestClock } from "effect"
+import { Clock, Effect, Equal, FastCheck, Option, Redacted, TestClock } from "effect"
 import { type AccessToken, NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { LicenseKey } from "../../src/internal/token/licenseKey.js"
@@ -306,22 +305,6 @@ describe("token exchange: attempts", () => {
 })
 
 describe("license key of an exchange", () => {
-  const seenPaths = (licenseKey: TokenIssuer.Options["licenseKey"]) =>
-    Effect.gen(function*() {
-      const paths = yield* Ref.make<ReadonlyArray<string>>([])
-      const client = HttpClient.make((request, url) =>
-        Effect.as(
-          Ref.update(paths, (paths) => [...paths, url.pathname]),
-          HttpClientResponse.fromWeb(request, Response.json(response()))
-        )
-      )
-      const issuer = yield* TokenIssuer.make({ ...defaults, licenseKey }).pipe(
-        Effect.provideService(HttpClient.HttpClient, client)
-      )
-      yield* issuer.issue(Issuer.missing)
-      return yield* Ref.get(paths)
-    })
-
   test("a key that an outer issuer has already read is reused", function*() {
     const licenseKey = Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({}))
     const end = Effect.provideService(endOf([], { licenseKey }), LicenseKey, Simulator.licenseKey)
@@ -341,23 +324,6 @@ describe("license key of an exchange", () => {
       const licenseKey = Effect.succeed(Redacted.make(key))
       expect(yield* endOf([], { licenseKey }))
         .toMatchObject({ calls: 0, outcome: { _tag: "LicenseKeyUnavailable", operation: "token" } })
-    }
-  )
-
-  it.effect.prop(
-    "the key is sent as one path segment that decodes to the key",
-    [
-      FastCheck.string({ unit: "binary", minLength: 1 }).filter((key) => !/\s$|[\p{Cc}\p{Cf}]|(?! )\p{Z}/u.test(key))
-    ],
-    ([key]) =>
-      Effect.gen(function*() {
-        const paths = yield* seenPaths(Effect.succeed(Redacted.make(`7f3a${key}`)))
-        expect(paths.map((path) => path.split("/").map(decodeURIComponent).slice(6))).toEqual([[`7f3a${key}`]])
-      }),
-    {
-      fastCheck: {
-        examples: ["$&", "$1", "$$", "{key}", "?&#+%/", "\\", "%2e", "x".repeat(10_000)].map((key): [string] => [key])
-      }
     }
   )
 })
