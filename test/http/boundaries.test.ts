@@ -109,12 +109,6 @@ testLive("a client that wraps an UndiciClient receives every request", function*
   expect(service.requests.map(({ headers }) => headers["service-id"])).toEqual(["kept back", "kept back"])
 })
 
-testLive("a client in JavaScript can fail with a timeout of Effect", function*() {
-  const client = HttpClient.make(() => Effect.timeout(Effect.never, 0) as never)
-  const { search } = yield* advisorOver(Layer.succeed(HttpClient.HttpClient, client), { refresh: { attempts: 1 } })
-  expect(yield* Effect.flip(search("apple"))).toMatchObject({ reason: "Timeout" })
-})
-
 const tracing: ReadonlyArray<readonly [name: string, wrap: Wrap]> = [
   ["has withTracerDisabledWhen", traced],
   ["has withTracerDisabledWhen and another wrapper", (client) => HttpClient.transform(traced(client), identity)],
@@ -127,11 +121,4 @@ const propagating = (wrap: Wrap) =>
 testLive.each(tracing)("no output contains a secret if the HttpClient %s", function*([, wrap]) {
   const { seen } = yield* leaksOf({ title: "", end: "Success" }, propagating(wrap))
   expect(seen).toEqual({ end: "Success", leaks: {} })
-})
-
-testLive.each(tracing)("no trace header is sent if the HttpClient %s", function*([, wrap]) {
-  const service = yield* Replies.serve()
-  const { search } = yield* advisorAt(service.origin, propagating(wrap))
-  yield* Effect.withSpan(search("apple"), "menu")
-  expect(traceHeaders(service.requests)).toEqual([])
 })

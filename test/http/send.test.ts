@@ -90,6 +90,8 @@ describe("sent request with a response", () => {
 const failing = (cause: unknown) =>
   HttpClient.make((request) => Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
 
+const failingWithTimeout = HttpClient.make(() => Effect.fail(new Cause.TimeoutException() as never))
+
 const withCode = (code: string) => new TypeError("secret", { cause: Object.assign(new Error("secret"), { code }) })
 
 const coded = (reason: TransportError["reason"], code: string) => [failing(withCode(code)), { reason, code }] as const
@@ -127,6 +129,7 @@ describe("sent request without a response", () => {
       reason: "Timeout",
       code: "ETIMEDOUT"
     }],
+    ["a timeout of Effect in a client in JavaScript", failingWithTimeout, { reason: "Timeout", code: "ETIMEDOUT" }],
     ["a reset connection", ...coded("Aborted", "ECONNRESET")],
     ["a reset stream", ...coded("Aborted", "ERR_HTTP2_STREAM_ERROR")],
     ["a canceled stream", ...coded("Aborted", "UND_ERR_INFO")],

@@ -113,18 +113,6 @@ it.each<readonly [string, (response: Response) => object]>([
 })
 
 describe("response body of a custom fetch", () => {
-  it("a web stream that is too large is canceled, and its request aborted", async () => {
-    const pull = vi.fn((controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(1_000)))
-    const cancel = vi.fn()
-    await using client = resolvingWith(() => new Response(new ReadableStream({ pull, cancel })), {
-      maxResponseBytes: 10_000
-    })
-    await expect(client.search("oats")).rejects.toMatchObject({ reason: "TooLarge" })
-    expect(pull.mock.calls.length).toBeLessThan(20)
-    expect(cancel).toHaveBeenCalled()
-    expect(client.sent[0]?.init.signal?.aborted).toBe(true)
-  })
-
   it("a Node stream that is too large is destroyed, and its request aborted", async () => {
     const read = vi.fn(function(this: Readable) {
       this.push(new Uint8Array(1_000))
@@ -153,13 +141,6 @@ describe("response body of a custom fetch", () => {
     expect(await searched).toMatchObject({ _tag: "TransportError" })
     respond()
     await vi.waitFor(() => expect(body.destroyed).toBe(true))
-  })
-
-  it("a body that breaks off keeps the code of the connection error", async () => {
-    const breaking = () =>
-      new ReadableStream({ pull: (controller) => controller.error(Object.assign(new Error(), { code: "ECONNRESET" })) })
-    await using client = resolvingWith(() => new Response(breaking()))
-    await expect(client.search("oats")).rejects.toMatchObject({ reason: "Aborted", code: "ECONNRESET" })
   })
 })
 
