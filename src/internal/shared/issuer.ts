@@ -12,6 +12,7 @@ import { SharedTokenCache } from "../../SharedTokenCache.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import { closedError } from "../errors/transportErrors.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
+import { onClose } from "../runtime/onClose.js"
 import { withTimeout } from "../runtime/withTimeout.js"
 import * as Settings from "../settings/settings.js"
 import type * as Sharing from "../settings/sharing.js"
@@ -44,14 +45,11 @@ const maxCacheOutageOf = (
 const makeScope = ({ cacheTimeout }: Sharing.SharingSettings) =>
   Effect.gen(function*() {
     let isClosed = false
-    const scope = yield* Effect.acquireRelease(
-      Scope.make(ExecutionStrategy.parallel),
-      (scope) =>
-        Effect.suspend(() => {
-          isClosed = true
-          return Effect.ignore(withTimeout(Scope.close(scope, Exit.void), cacheTimeout, constVoid))
-        })
-    )
+    const scope = yield* Scope.make(ExecutionStrategy.parallel)
+    yield* onClose(Effect.suspend(() => {
+      isClosed = true
+      return Effect.ignore(withTimeout(Scope.close(scope, Exit.void), cacheTimeout, constVoid))
+    }))
 
     /** The fiber succeeds with the exit, because Effect logs the error of a failed fiber, and here the caller of `run` gets it. */
     const fork = <A>(effect: Effect.Effect<A, TokenError>) =>
