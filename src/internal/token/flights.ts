@@ -42,15 +42,14 @@ const awaitFlight = (flight: Flight) =>
     Effect.map((token) => ({ token, reason: flight.request.reason }))
   )
 
-/** Which token callers still get after a failed exchange. */
-const servedAfterFailure = (
+/** Whether callers still get a token after a failed exchange: the current one, or the rejected one that is back in the store. */
+const hasUsableToken = (
   { invalidated, request }: Flight,
   policy: RefreshPolicy.CheckedPolicy,
   now: number
-): Report.Served => {
-  const isUsable = (token: AccessToken.AccessToken) => AccessToken.isUsable(token, now, policy)
-  if (invalidated !== undefined) return isUsable(invalidated) ? "rejected" : "none"
-  return request.reason === "refresh" && Option.exists(request.replacing, isUsable) ? "current" : "none"
+): boolean => {
+  const remaining = request.reason === "rejection" ? Option.fromNullable(invalidated) : request.replacing
+  return Option.exists(remaining, (token) => AccessToken.isUsable(token, now, policy))
 }
 
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
@@ -81,8 +80,8 @@ export const make = (options: Options, run: RunInBackground) =>
         // There is no backoff if the client was closed in the meantime. `close` has then already failed the flight.
         if (state.phase._tag !== "BackingOff") return
         Deferred.unsafeDone(flight.result, Exit.failCause(cause))
-        const served = servedAfterFailure(flight, policy, failedAt.wall)
-        yield* Report.recordFailure(flight.request, { cause, retryAt: state.phase.until.wall, served })
+        const hasToken = hasUsableToken(flight, policy, failedAt.wall)
+        yield* Report.recordFailure(flight.request, { cause, retryAt: state.phase.until.wall, hasToken })
       })
 
     const runFlight = (flight: Flight) =>

@@ -46,32 +46,31 @@ const described = Option.match({
   })
 })
 
-/** The token that callers still get after a failure: none, the stale one, or the rejected one. */
-export type Served = "none" | "current" | "rejected"
-
-const consequences: Record<Served, string> = {
-  none: "There is no usable token",
-  current: "The current token is used until it expires",
-  rejected: "The rejected token is sent again, in case the rejection was not about the token"
-}
-
 interface FailedExchange {
   readonly cause: Cause.Cause<TokenError>
   /** The end of the backoff, in epoch milliseconds. */
   readonly retryAt: number
-  readonly served: Served
+  /** Whether callers still get a token: the current one, or after a rejection, the rejected one. */
+  readonly hasToken: boolean
+}
+
+const consequenceOf = ({ reason }: ExchangeRequest, hasToken: boolean) => {
+  if (!hasToken) return "There is no usable token"
+  return reason === "rejection"
+    ? "The rejected token is sent again, in case the rejection was not about the token"
+    : "The current token is used until it expires"
 }
 
 /** Logs a warning for each failed exchange. The backoff limits how many there are. */
 export const recordFailure = (
-  { reason }: ExchangeRequest,
-  { cause, retryAt, served }: FailedExchange
+  request: ExchangeRequest,
+  { cause, hasToken, retryAt }: FailedExchange
 ): Effect.Effect<void> => {
-  Metrics.exchanges({ reason, outcome: "failed", error: failureLabels(cause).outcome })(1)
+  Metrics.exchanges({ reason: request.reason, outcome: "failed", error: failureLabels(cause).outcome })(1)
   const { labels, message } = described(Cause.failureOption(cause))
+  const consequence = consequenceOf(request, hasToken)
   const when = new Date(retryAt).toISOString()
-  const warning = `The license key could not be exchanged. ${message} ${
-    consequences[served]
-  }. The next exchange starts at ${when} at the earliest.`
+  const warning = `The license key could not be exchanged. ${message} ${consequence}. ` +
+    `The next exchange starts at ${when} at the earliest.`
   return Effect.annotateLogs(Effect.logWarning(warning), { ...labels, retryAt })
 }
