@@ -88,12 +88,9 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
       })
 
     const status: Service["status"] = Effect.gen(function*() {
-      const token = yield* currentOrNone
-      const at = now()
-      return tokenStatusOf(
-        Option.map(token, (token) => ({ token, state: AccessToken.stateAt(token, at, policy) })),
-        yield* flights.lastFailure
-      )
+      const stateOf = (token: Token) => AccessToken.stateAt(token, now(), policy)
+      const stored = Option.map(yield* currentOrNone, (token) => ({ token, state: stateOf(token) }))
+      return tokenStatusOf(stored, yield* flights.lastFailure)
     })
 
     return { get, renew, status }
