@@ -1,10 +1,13 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Service } from "../Simulator.js"
-import { faults, responseOfFault } from "./fault.js"
+import type { Service, SimulatedResponse } from "../Simulator.js"
+import { always, faults, responderOfFault } from "./fault.js"
+import type { PlannedResponse } from "./plannedResponses.js"
 import type { SimulatedService } from "./simulatedService.js"
 
 const shownTokens = 100
+
+const plannedReply = (response: SimulatedResponse): PlannedResponse => ({ respond: always(response), fault: null })
 
 export const makeControls = (service: SimulatedService): Service => {
   const { latency, planned, received, responses, tokens } = service
@@ -15,21 +18,21 @@ export const makeControls = (service: SimulatedService): Service => {
     }),
     provoke: (operation, fault, times) =>
       Effect.suspend(() => {
-        const response = responseOfFault(operation, fault)
-        if (response === undefined) {
+        const respond = responderOfFault(operation, fault)
+        if (respond === undefined) {
           return Effect.dieMessage(
             `The simulator has no fault ${fault} for ${operation} calls. It has ${faults[operation].join(", ")}.`
           )
         }
-        if (times === undefined) planned.setAlways(operation, { response, fault })
-        else planned.addNext(operation, Array.from({ length: times }, () => ({ response, fault })))
+        if (times === undefined) planned.setAlways(operation, { respond, fault })
+        else planned.addNext(operation, Array.from({ length: times }, () => ({ respond, fault })))
         return Effect.void
       }),
     recover: Effect.sync(() => planned.clear()),
     respondNext: (operation, ...responses) =>
-      Effect.sync(() => planned.addNext(operation, responses.map((response) => ({ response, fault: null })))),
+      Effect.sync(() => planned.addNext(operation, responses.map(plannedReply))),
     respondAlways: (operation, response) =>
-      Effect.sync(() => planned.setAlways(operation, response === undefined ? undefined : { response, fault: null })),
+      Effect.sync(() => planned.setAlways(operation, response && plannedReply(response))),
     setTokenLifetime: (seconds) => Effect.sync(() => void (tokens.lifetime = seconds)),
     setLatency: (operation, duration) => Effect.sync(() => void (latency[operation] = duration)),
     setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),

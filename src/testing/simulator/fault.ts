@@ -10,12 +10,12 @@ export interface Deviation {
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-/** Returns a response instead of the service. It can call `respond` to get the response of the service. */
-export type FaultResponse = (respond: (deviation?: Deviation) => SimulatedResponse) => SimulatedResponse
+/** Responds instead of the service. It can call `respond` to get the response of the service. */
+export type Responder = (respond: (deviation?: Deviation) => SimulatedResponse) => SimulatedResponse
 
-const always = (response: SimulatedResponse): FaultResponse => () => response
+export const always = (response: SimulatedResponse): Responder => () => response
 
-const errorFault = (status: number, error: string, headers?: Reply["headers"]): FaultResponse =>
+const errorFault = (status: number, error: string, headers?: Reply["headers"]): Responder =>
   always({ status, headers, body: { error } })
 
 const retryAfter = { "retry-after": "30" }
@@ -44,13 +44,13 @@ const ofDocuments = {
 }
 
 /** A response that is one byte larger than the client accepts. It is padded with white space, which JSON allows. */
-const tooLarge = (maxBytes: number): FaultResponse => () => ({
+const tooLarge = (maxBytes: number): Responder => () => ({
   status: 200,
   headers: { "content-type": "application/json" },
   body: new TextEncoder().encode("{}".padEnd(maxBytes + 1))
 })
 
-const tokenResponse = (fields: Deviation["fields"] & object): FaultResponse => (respond) => respond({ fields })
+const tokenResponse = (fields: Deviation["fields"] & object): Responder => (respond) => respond({ fields })
 
 const faultResponses = {
   token: {
@@ -68,7 +68,7 @@ const faultResponses = {
     "negative-expires-in": tokenResponse({ expires_in: -3600 }),
     "non-numeric-expires-in": tokenResponse({ expires_in: "soon" }),
     "wrong-token-type": tokenResponse({ token_type: "MAC" }),
-    "same-token": ((respond) => respond({ revokedToo: true })) satisfies FaultResponse
+    "same-token": ((respond) => respond({ revokedToo: true })) satisfies Responder
   },
   search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(16 * 1024 * 1024) },
   request: { ...ofAnyCall, "too-large": tooLarge(16 * 1024 * 1024) }
@@ -96,8 +96,8 @@ export const faults: { readonly [O in Operation]: ReadonlyArray<Fault<O>> } = {
   request: namesOf(faultResponses.request)
 }
 
-/** Returns the response of a fault, or `undefined` if the operation has no such fault. */
-export const responseOfFault = (operation: Operation, fault: string): FaultResponse | undefined => {
-  const ofOperation: Readonly<Record<string, FaultResponse>> = faultResponses[operation]
+/** Returns how a fault responds, or `undefined` if the operation has no such fault. */
+export const responderOfFault = (operation: Operation, fault: string): Responder | undefined => {
+  const ofOperation: Readonly<Record<string, Responder>> = faultResponses[operation]
   return Object.hasOwn(ofOperation, fault) ? ofOperation[fault] : undefined
 }

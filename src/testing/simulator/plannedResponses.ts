@@ -1,10 +1,10 @@
 import { Operation } from "../../NutritionAdvisorError.js"
-import type { SimulatedResponse, State } from "../Simulator.js"
-import type { FaultResponse } from "./fault.js"
+import type { State } from "../Simulator.js"
+import type { Responder } from "./fault.js"
 
 /** A response that a request gets instead of the service's own. */
 export interface PlannedResponse {
-  readonly response: SimulatedResponse | FaultResponse
+  readonly respond: Responder
   /** The name of the fault, if it is one. */
   readonly fault: string | null
 }

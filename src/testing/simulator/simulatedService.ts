@@ -77,8 +77,7 @@ const responseTo = (
     }
     const response = Effect.gen(function*() {
       if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
-      const given = planned?.response ?? ownResponse()
-      const response = typeof given === "function" ? given(ownResponse) : given
+      const response = planned === undefined ? ownResponse() : planned.respond(ownResponse)
       return response === "hang" ? yield* Effect.never : response
     })
     if (recorder === undefined) return yield* response
