@@ -4,6 +4,7 @@ import type { Service, SimulatedResponse } from "../Simulator.js"
 import { always, faults, responderOfFault } from "./fault.js"
 import type { PlannedResponse } from "./plannedResponses.js"
 import type { SimulatedService } from "./simulatedService.js"
+import { shownToken } from "./tokens.js"
 
 const shownTokens = 100
 
@@ -38,9 +39,7 @@ export const makeControls = (service: SimulatedService): Service => {
     setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),
     setCustomerId: (id) => Effect.sync(() => tokens.setCustomerId(id)),
     state: Effect.map(Clock.currentTimeMillis, (now) => ({
-      tokens: tokens.accepted(now).slice(-shownTokens).map(
-        ({ expiresAt, number, receivedAt }) => ({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) })
-      ),
+      tokens: tokens.accepted(now).slice(-shownTokens).map(shownToken),
       faults: planned.remaining()
     })),
     counters: Effect.sync(() => ({

@@ -1,4 +1,4 @@
-import type { Options } from "../Simulator.js"
+import type { Options, State } from "../Simulator.js"
 
 /** The license key that the simulator accepts by default. */
 export const demoKey = "demo-key-7f3a"
@@ -19,6 +19,13 @@ export interface IssuedToken {
 
 /** Whether the service accepts the token at this time. */
 export const isAccepted = ({ expiresAt, isRevoked }: IssuedToken, now: number) => !isRevoked && expiresAt > now
+
+/** What the controls and the page show of a token. */
+export const shownToken = ({ expiresAt, number, receivedAt }: IssuedToken): State["tokens"][number] => ({
+  token: number,
+  receivedAt,
+  expiresAt: Math.floor(expiresAt)
+})
 
 export class Tokens {
   /** Whether an exchange returns the token that is still valid. */

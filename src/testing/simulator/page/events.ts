@@ -1,6 +1,7 @@
 import type { Readable as NodeReadable } from "node:stream"
 import { constFalse } from "effect/Function"
 import type { Operation } from "../../../NutritionAdvisorError.js"
+import type { State } from "../../Simulator.js"
 import { Readable } from "./node.js"
 
 /** A call of the service that has ended. */
@@ -21,9 +22,7 @@ export interface RecordedCall {
 }
 
 /** A token that was issued, or the numbers of tokens that were revoked. */
-type TokenEvent =
-  | { readonly token: number; readonly receivedAt: number; readonly expiresAt: number }
-  | { readonly at: number; readonly revoked: ReadonlyArray<number> }
+type TokenEvent = State["tokens"][number] | { readonly at: number; readonly revoked: ReadonlyArray<number> }
 
 const keptAtMost = 1_000
 

@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { SeenRequest, SimulatedResponse } from "../../Simulator.js"
 import { withoutSecrets } from "../secrets.js"
-import { isAccepted, type IssuedToken, type Tokens } from "../tokens.js"
+import { isAccepted, type IssuedToken, shownToken, type Tokens } from "../tokens.js"
 import type { Events, RecordedCall } from "./events.js"
 
 const longestRoute = 300
@@ -20,11 +20,7 @@ const valueOf = (header: SeenRequest["serviceId"]) => Option.match(header, { onN
 
 /** Turns what happens at the service into events. */
 export const recorder = (events: Events) => ({
-  issued: (token: IssuedToken) => {
-    const { expiresAt, number, receivedAt } = token
-    const isInUse = () => isAccepted(token, Date.now())
-    events.add({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) }, isInUse)
-  },
+  issued: (token: IssuedToken) => events.add(shownToken(token), () => isAccepted(token, Date.now())),
   /** Gets the numbers of the tokens. */
   revoked: (revoked: ReadonlyArray<number>, at: number) => events.add({ at, revoked }),
   /** Records a request once it has got its response or its client has left. `tokens` are the tokens of the service. */
