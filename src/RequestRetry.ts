@@ -42,7 +42,6 @@ export interface Options {
   readonly budget?: number | undefined
 }
 
-/** The number of retries in the budget of a new layer. */
 const initialBudget = 10
 
 const maxBudget = 100

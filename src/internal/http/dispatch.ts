@@ -41,7 +41,6 @@ export interface BufferedResponse extends BufferedBody {
 
 export const isOk = (status: number): boolean => status >= 200 && status < 300
 
-/** The statuses of responses that have no body. */
 export const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Receives the result of a request. Only the first result counts. */
@@ -54,16 +53,13 @@ export interface Receiver {
   readonly onBodyFailure: () => void
 }
 
-/**
- * Aborts the request at once. The effect only waits until the client has released it, which is late or never if the client ignores its
- * signal. A caller that doesn't need to wait can drop the effect.
- */
+/** Aborts the request at once. The effect only waits until the client has released it. A client may ignore its signal. */
 export type Abort = () => Effect.Effect<unknown>
 
 /** Sends a request. After it is aborted, the receiver ignores its result. */
 export type Dispatch<Req extends Request = Request> = (request: Req, receiver: Receiver) => Abort
 
-/** Not a property of the client, because a copy of the client would include it, and the copy's own `execute` would be bypassed. */
+/** Not a property of the client: a copy of the client would have it too, and the copy's own `execute` would be bypassed. */
 const dispatches = new WeakMap<HttpClient.HttpClient, Dispatch<BufferedRequest>>()
 
 /** Registers a function that delivers a whole response in one step. It applies to this client, but not to clients derived from it. */

@@ -148,8 +148,8 @@ export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, time
 }
 
 /**
- * Cancels requests on interruption, and waits until the client has released them, so that no exchange starts while the previous one is
- * still running. A search cancels its request itself, which takes less time.
+ * Cancels a request on interruption, and waits until the client has released it, so that no exchange overlaps the next one. A search cancels
+ * its request itself, which takes less time.
  */
 export const interruptible = (send: Send, operation: Operation) => (request: Request): Outcome =>
   Effect.suspend(() => {

@@ -30,8 +30,8 @@ class Anchor extends Timed {
 }
 
 /**
- * One timeout for many requests. They time out in the order in which they started, so one fiber sleeps until the first one is due, and no
- * request needs its own timer or fiber. This is not a Set, because V8 would keep its old tables in memory as it grows.
+ * One timeout for many requests. They time out in the order in which they started, so one fiber is enough: it sleeps until the first one is
+ * due. This is not a Set, because V8 would keep its old tables in memory as it grows.
  */
 export interface Timeouts {
   /** Adds an entry, which times out unless it leaves in time. After the scope is closed, the entry ends at once. */

@@ -1,7 +1,4 @@
-/**
- * Turns a body into the bytes that fetch would send. Not every client can send a form or a Blob. Bytes also have a known length, and can be
- * sent again after a renewal.
- */
+/** Turns a body into the bytes that fetch would send. Any client can send them, with their length, and again after a renewal. */
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

@@ -16,9 +16,8 @@ export interface Connection {
 }
 
 /**
- * Connects just before a command if ioredis is not connected yet, or has given up, as it does if no Sentinel responds. On its own, ioredis
- * would connect in the first command, and the connection would keep the context of its call until the client is closed. If connecting fails,
- * so does the command.
+ * Connects just before a command if ioredis is not connected yet, or has given up because no Sentinel responded. On its own, ioredis would
+ * connect in the first command, and the connection would keep the context of that call. If connecting fails, so does the command.
  */
 const connectingOutsideOfCalls = (redis: Redis, isClosed: () => boolean): Client => ({
   call: (command, ...args) => {

@@ -33,6 +33,6 @@ export const inCurrentContext = (): <A>(run: () => A) => A => {
 
 /**
  * Runs a function in the `AsyncLocalStorage` context in which this module was loaded, for timers that outlive the call that sets them.
- * Otherwise, all that follows would be logged and traced as part of that call, and its context would never be freed.
+ * Otherwise, what they run would be logged and traced as part of that call, and would keep its context.
  */
 export const outsideOfCalls = inCurrentContext()

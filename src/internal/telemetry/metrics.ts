@@ -39,8 +39,8 @@ export const histogram = <L extends Labels>(name: string, boundaries: ReadonlyAr
 export const gauge = (name: string, description: string) => update(MetricKey.gauge(fullName(name), { description }))
 
 /**
- * Returns a function that creates series by adding zero: otherwise, `rate()` of Prometheus would miss the first event. A series that exists
- * keeps its value. They are looked up only once, because every new client creates them.
+ * Returns a function that creates series by adding zero: otherwise, `rate()` of Prometheus would miss the first event. They are looked up
+ * only once, because every new client creates them.
  */
 export const seriesCreator = (lookUp: () => ReadonlyArray<Update>) => {
   let series: ReadonlyArray<Update> | undefined

@@ -9,10 +9,7 @@ const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
 
 type ErrorFields = Readonly<Record<string, unknown>>
 
-/**
- * Returns what `find` finds first in the chain of causes, including the errors of an AggregateError. It stops after five levels, because an
- * error may be its own cause.
- */
+/** Returns what `find` finds first among five levels of causes and aggregated errors. An error may be its own cause. */
 const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undefined, depth = 5): A | undefined => {
   if (!Predicate.isRecord(error) || depth === 0) return undefined
   const inner = [error.errors, error.cause].flat()
@@ -37,7 +34,7 @@ const codeOf = ({ code, message, name }: ErrorFields) => {
 
 export const codeIn = (error: unknown): string | undefined => findInCauses(error, codeOf)
 
-/** Returns a response without a body, unless the status is 2xx or not the status of a response: a Response.error() has the status 0. */
+/** Returns a response without a body, unless its status is 2xx, or 0 as in a Response.error(). */
 const responseWithoutBody = (status: unknown, headers = {}): BufferedResponse | undefined =>
   typeof status === "number" && status > 0 && !isOk(status)
     ? { status, headers, ...emptyBody }
@@ -53,9 +50,8 @@ const is407 = ({ cause, message }: ErrorFields) =>
     : typeof message === "string" && message.endsWith("(407)")
 
 /**
- * Some clients throw an error instead of a response. Returns such a response, without its body. The errors of ky and axios have a
- * `response`, some wrappers of fetch throw the response itself, and the errors of undici's interceptors `retry` and `responseError` have a
- * `statusCode`.
+ * Returns the response that a client has replaced with an error, without its body. The errors of ky and axios have a `response`, some
+ * wrappers of fetch throw the response itself, and undici's interceptors `retry` and `responseError` set a `statusCode`.
  */
 const replacedResponse = (error: ErrorFields): BufferedResponse | undefined => {
   const { code, headers, message, response, statusCode } = error

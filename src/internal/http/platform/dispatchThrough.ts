@@ -27,13 +27,10 @@ const watched = (body: HttpBody.HttpBody, onFailure: () => void) => {
   return HttpBody.stream(stream, body.contentType, body.contentLength)
 }
 
-/**
- * For these methods, node:http adds neither a content-length nor a transfer-encoding on its own. The service would take the body for another
- * request.
- */
+/** With these methods, node:http doesn't frame a body on its own, and the service would take it for another request. */
 const methodsWithoutFraming: ReadonlySet<string> = new Set(["DELETE", "OPTIONS"])
 
-/** Adds the length only if it is needed: a wrapper that replaces the body, for example by a compressed one, would have to correct it. */
+/** Adds the length only if it is needed: a wrapper that compresses the body would have to correct it. */
 const withLength = (body: HttpBody.HttpBody, method: string) =>
   body._tag === "Raw" && ArrayBuffer.isView(body.body) && methodsWithoutFraming.has(method)
     ? HttpBody.raw(body.body, { contentType: body.contentType, contentLength: body.body.byteLength })
@@ -45,18 +42,18 @@ const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailu
   return HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, sent), headers)
 }
 
-/** Turns off the log line that Effect writes if a fiber fails, including the fibers of wrappers: a client's error contains the request. */
+/** Turns off the log line for a fiber that fails, here or in a wrapper: a client's error contains the request. */
 const disableErrorLog = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())
 
 /**
- * Turns off the platform's spans, because they record the whole URL, and the trace headers of requests. Like `fetchSettings`, it applies just
- * before sending: a wrapper such as `withTracerDisabledWhen` would overrule an earlier setting.
+ * Turns off the platform's spans, which record the whole URL, and its trace headers. Like `fetchSettings`, it applies just before sending: a
+ * wrapper such as `withTracerDisabledWhen` would overrule an earlier setting.
  */
 const disableTracing = FiberRef.set(FiberRef.currentTracerEnabled, false)
 
 /**
- * Forbids redirects, and wraps the fetch that the client is about to use. The fetch client reads RequestInit and Fetch from its context.
- * `outside` is the context in which the client was called, without the services of the client's own layer.
+ * Forbids redirects, and wraps the fetch that the client is about to use: the fetch client reads both from its context. `outside` is the
+ * context in which the client was called, without the services of its own layer.
  */
 const fetchSettings = (fetchCall: FetchCall, outside: Context.Context<never>) =>
   FiberRef.update(FiberRef.currentContext, (context) => {

@@ -83,7 +83,7 @@ const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<B
   return canBeMissing ? Effect.catchAllCause(body, () => Effect.succeed(emptyBody)) : body
 }
 
-/** The first bytes of a body in codings that some runtimes don't decode, or decode only if it is the only coding and in lower case. */
+/** The first bytes of a body in codings that some runtimes don't decode in lists, in upper case, or at all. */
 const frames: Readonly<Record<string, ReadonlyArray<number>>> = {
   "zstd": [0x28, 0xb5, 0x2f, 0xfd],
   "deflate": [0x78, 0x9c],
@@ -101,7 +101,7 @@ const isDecoded = (contentEncoding: string, body: Uint8Array): boolean => {
   return frame === undefined || !frame.every((byte, index) => body[index] === byte)
 }
 
-/** Returns the headers without content-encoding and content-length if fetch has decoded the body, since they describe the encoded one. */
+/** Leaves out content-encoding and content-length if fetch has decoded the body, because they describe the encoded one. */
 const headersOf = (response: PlatformResponse, method: string, body: Uint8Array): BufferedResponse["headers"] => {
   const { headers, status } = response
   const all: BufferedResponse["headers"] = headers["set-cookie"] === undefined

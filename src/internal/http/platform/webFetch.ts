@@ -10,8 +10,8 @@ type Fetch = typeof globalThis.fetch
 const missing: Fetch = () => Promise.reject(fetchError("ERR_NO_FETCH"))
 
 /**
- * Returns the fetch of the process, before Next.js replaced it: the fetch of Next.js caches responses on disk. It would store the license key
- * and the token, and return revoked tokens.
+ * Returns the fetch of the process, before Next.js replaced it. That one caches responses on disk, with the key and the token, and would
+ * return revoked tokens.
  */
 export const processFetch = (): Fetch => {
   const { fetch }: { readonly fetch?: Fetch & { readonly _nextOriginalFetch?: Fetch } } = globalThis

@@ -29,8 +29,8 @@ export const waitTime = (rate: Rate, pace: Pace, now: number): number => Math.ma
 export const startAt = (now: number): Pace => ({ start: now, sent: 1 })
 
 /**
- * Counts a request that is sent now. If it is late because its timer was, this doesn't delay the next request. That is why an interval can
- * have one request more than `limit`.
+ * Counts a request that is sent now. If its timer was late, the next request isn't delayed. That is why an interval can have one request more
+ * than `limit`.
  */
 export const count = (rate: Rate, pace: Pace, now: number, hasWaited: boolean): Pace => {
   const lateness = Math.max(distanceOf(rate), timerLateness)
