@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import type { Settings } from "./tool.js"
 
-export type JsonObject = Readonly<Record<string, unknown>>
+type JsonObject = Readonly<Record<string, unknown>>
 
 const holdsObjects = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(holdsObjects) : Predicate.isRecord(value)

@@ -18,7 +18,7 @@ import { type Destination, keyOf, type Unmasked } from "./routes.js"
 import { Tokens } from "./tokens.js"
 
 /** A request, as an HttpClient or an HttpServer passes it in. */
-export interface Incoming {
+interface Incoming {
   readonly method: string
   readonly pathname: string
   readonly search: string

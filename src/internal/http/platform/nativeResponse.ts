@@ -41,7 +41,7 @@ export const keptOf = (native: unknown): KeptBody | undefined => {
 const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)
 
 /** Returns each `set-cookie`. node-fetch returns them from `raw()`, and Node and undici keep them in an array. */
-export const cookiesIn = (headers: unknown): Array<string> => {
+const cookiesIn = (headers: unknown): Array<string> => {
   if (hasMethod(headers, "getSetCookie")) return strings(headers.getSetCookie())
   if (hasMethod(headers, "raw")) return strings(propertyOf(headers.raw(), "set-cookie"))
   return strings(hasMethod(headers, "get") ? headers.get("set-cookie") : propertyOf(headers, "set-cookie"))
