@@ -13,6 +13,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Simulator from "./Simulator.js"
@@ -37,7 +38,7 @@ const plainServer = (): Server => {
 }
 
 const cannotListen = ({ host, port }: Settings) => ({ cause }: ServeError) => {
-  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
+  const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : "unknown error"
   return code === "EADDRINUSE"
     ? `Port ${port} of ${host} is in use. Choose another one with --port, or a free one with --port 0.`
     : `The simulator can't listen on port ${port} of ${host} (${code}).`

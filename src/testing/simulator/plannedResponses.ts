@@ -36,15 +36,14 @@ export class PlannedResponses {
   /** The remaining ones, in the order in which requests get them. Equal ones in a row are one entry. */
   remaining(): State["faults"] {
     return Operation.literals.flatMap((operation) => {
-      const runs: Array<{ readonly fault: string | null; times: number | null }> = []
+      const runs: Array<{ readonly operation: Operation; readonly fault: string | null; times: number }> = []
       for (const { fault } of this.next[operation]) {
         const last = runs.at(-1)
-        if (last?.times != null && last.fault === fault) last.times += 1
-        else runs.push({ fault, times: 1 })
+        if (last?.fault === fault) last.times += 1
+        else runs.push({ operation, fault, times: 1 })
       }
       const always = this.always[operation]
-      if (always !== undefined) runs.push({ fault: always.fault, times: null })
-      return runs.map((run) => ({ operation, ...run }))
+      return always === undefined ? runs : [...runs, { operation, fault: always.fault, times: null }]
     })
   }
 }
