@@ -31,7 +31,7 @@ const permanent: Table = [
   ],
   [
     "Check the base URL: its port may use plain http, or a proxy may be responding instead.",
-    /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST)/
+    /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|PROXY_REQUEST)/
   ],
   ["The service requires a client certificate: configure one.", /_SSL_.*(CERTIFICATE_REQUIRED|ALERT_.*CERTIFICATE)/],
   [
@@ -81,6 +81,6 @@ const cutOff =
 
 /** Returns the reason of a failure. `hasHead` tells whether the head of the response was received. */
 export const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] => {
-  if (/TIMEOUT|TIMEDOUT/.test(code)) return "Timeout"
+  if (/TIMED?OUT/.test(code)) return "Timeout"
   return hasHead || cutOff.test(code) ? "Aborted" : "Connection"
 }

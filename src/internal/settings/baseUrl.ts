@@ -3,9 +3,7 @@ import * as Url from "../http/url.js"
 import { check, type Checked } from "../options/check.js"
 import { containsTemplate, paddingRules, placeholderRule } from "./placeholder.js"
 
-const isLoopback = (hostname: string) =>
-  hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
-  /^127(\.\d+){3}$/.test(hostname)
+const isLoopback = (hostname: string) => /(^|\.)localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(hostname)
 
 export const parseBaseUrl = (
   value: string | URL,
