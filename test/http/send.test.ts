@@ -146,6 +146,7 @@ describe("sent request without a response", () => {
     ["an error that is caused by Response.error()", failing(fetchFailed(Response.error())), noConnection],
     ["unprintable values", failing(fetchFailed({ message: Symbol(), code: Object.create(null) })), noConnection],
     ["a circular cause", failing(circular), { reason: "Connection" }],
+    ["a missing permission in Deno", failing({ name: "NotCapable" }), { ...noConnection, code: "ERR_ACCESS_DENIED" }],
     ["an invalid URL in Deno", failing(new TypeError("Invalid URL: 'https://secret'")), invalidUrl],
     ["a download that can't resume", failing(notResumed), { reason: "Connection", code: "UND_ERR_REQ_RETRY" }],
     ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }]

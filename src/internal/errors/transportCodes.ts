@@ -45,7 +45,7 @@ const permanent: Table = [
   ],
   ["This process has no fetch: use UndiciClient.", /^ERR_NO_FETCH$/],
   ["fetch returned a response that can't be read: check any mock of fetch.", /^ERR_FETCH_RESPONSE$/],
-  ["Start Node with --allow-net.", /^ERR_ACCESS_DENIED$/],
+  ["Start Node or Deno with --allow-net.", /^ERR_ACCESS_DENIED$/],
   ["Your undici dispatcher is closed: close it after the client.", /^UND_ERR_(DESTROYED|CLOSED)$/],
   [
     "The HTTP client rejected the request: check baseUrl, headers, any wrappers, globalThis.location and the undici version of any dispatcher.",

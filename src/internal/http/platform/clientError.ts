@@ -22,12 +22,13 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
  * - a timeout, from an AbortSignal.timeout in a custom fetch or an Effect.timeout in a wrapper
  * - undici 7's error for invalid HTTP
  * - fetch's error for a blocked port
- * - Deno's error for an invalid URL
+ * - Deno's errors for an invalid URL and for a host that it may not connect to
  */
 const codeOf = ({ code, message, name }: ErrorFields) => {
   if (typeof code === "string" && (knownCode.test(code) || decompressionCode.test(code))) return code
   if (name === "TimeoutError" || name === "TimeoutException") return "ETIMEDOUT"
   if (name === "HTTPParserError") return /EOF/.test(`${message}`) ? "HPE_INVALID_EOF_STATE" : "HPE_INVALID"
+  if (name === "NotCapable") return "ERR_ACCESS_DENIED"
   if (typeof message === "string" && message.startsWith("Invalid URL")) return "ERR_INVALID_URL"
   return message === "bad port" ? "BAD_PORT" : undefined
 }
