@@ -253,16 +253,21 @@ describe("sharing: lease", () => {
   })
 
   test(
-    "if the lease is never free, a replica exchanges after `lease` + `tokenTimeout`, and does not share the token",
+    "if the lease is never free, a replica exchanges after `lease` + `tokenTimeout`, says so, and does not share the token",
     function*({ cache }) {
       yield* squat(hour)
-      const counted = yield* counterChanges(
-        Effect.map(timed(Effect.flatMap(replica({ tokenTimeout: "5 seconds" }), tokenFrom)), ([, millis]) => {
+      const exchanged = Effect.map(
+        timed(logged(Effect.flatMap(replica({ tokenTimeout: "5 seconds" }), tokenFrom))),
+        ([lines, millis]) => {
+          expect(lines).toMatchObject([{
+            level: "WARN",
+            message: expect.stringContaining("check whether leases expire")
+          }])
           expect(millis).toBeGreaterThanOrEqual(20_000)
           expect(millis).toBeLessThan(20_500)
-        }),
-        "shared_"
+        }
       )
+      const counted = yield* counterChanges(exchanged, "shared_")
       expect(counted).toEqual({ "tokens_total ExchangedAlone": 1 })
       expect(cache.callsOf("write")).toEqual([])
     }

@@ -68,6 +68,12 @@ const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Token, TokenErr
     return counted(isPublished ? "Exchanged" : "ExchangedAlone", token)
   })
 
+/** Replicas whose exchanges fail one after another hold the lease for this long, and so does a cache that doesn't end leases. */
+const reportHeldLease = Effect.logWarning(
+  "The lease in the shared token cache was not free in time. If no exchanges fail, check whether leases expire. " +
+    "This process exchanges the license key by itself."
+)
+
 /** Exchanges the key without publishing the token, because another replica may hold the lease. */
 const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Token, TokenError> =>
   Effect.map(Effect.interruptible(exchange), (token) => counted("ExchangedAlone", token))
@@ -149,7 +155,10 @@ export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, Tok
           outageEndsAt ??= yield* endOfOutage(acquisition)
       }
       const remaining = (outageEndsAt ?? acquisition.waitsUntil) - (yield* currentMonotonicMillis)
-      if (remaining <= 0) return yield* exchangeAlone(acquisition)
+      if (remaining <= 0) {
+        if (outageEndsAt === undefined) yield* reportHeldLease
+        return yield* exchangeAlone(acquisition)
+      }
       // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.
       yield* Effect.interruptible(
         Effect.sleep(Math.min(Math.ceil(remaining), waitAfter(waits, yield* Random.next)))
