@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
-import { advisor } from "../support/doubles/simulatedAdvisor.js"
+import { advisor, after, getPlan } from "../support/doubles/simulatedAdvisor.js"
 import { recordSpans } from "../support/doubles/spans.js"
 import { errorStatuses } from "../support/tables/errors.js"
 import { arrange, failures, forbiddenCalls, responseOf } from "../support/tables/forbiddenCalls.js"
@@ -13,8 +13,6 @@ const observing = advisor({ observeHeaders: ["X-Request-Id", "x-trace", "x-none"
 const test = arranged(Simulator.Simulator, observing)
 
 const search = NutritionAdvisor.search("apple")
-
-const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
 
 const headersOf = (error: NutritionAdvisorError.NutritionAdvisorError) => "headers" in error ? error.headers : undefined
 
@@ -32,7 +30,7 @@ test.each(errorStatuses)(
   }
 )
 
-test.each<readonly [title: string, response: Simulator.Reply, call: typeof search | typeof request, expected: object]>([
+test.each<readonly [title: string, response: Simulator.Reply, call: typeof search | typeof getPlan, expected: object]>([
   ["a search that is not JSON", { status: 200, body: "<html>" }, search, { reason: "NotJson" }],
   [
     "a search that doesn't match the schema",
@@ -40,7 +38,7 @@ test.each<readonly [title: string, response: Simulator.Reply, call: typeof searc
     NutritionAdvisor.searchAs(Schema.Struct({ total: Schema.Number }))("apple"),
     { reason: "Schema" }
   ],
-  ["a request of httpClient", { status: 500 }, request, { _tag: "ServerError" }]
+  ["a request of httpClient", { status: 500 }, getPlan, { _tag: "ServerError" }]
 ])("observeHeaders: the error of %s has the header", function*([, response, call, expected], { respondAlways }) {
   yield* respondAlways("search", { ...response, headers: identified })
   yield* respondAlways("request", { ...response, headers: identified })
@@ -81,9 +79,9 @@ const spansOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   }))
 
 test("span: only that of the request has the listed header, even on success", function*() {
-  const searched = Effect.flatMap(
-    Simulator.Simulator,
-    ({ respondNext }) => Effect.zipRight(respondNext("search", { status: 200, body: {}, headers: identified }), search)
+  const searched = after(
+    ({ respondNext }) => respondNext("search", { status: 200, body: {}, headers: identified }),
+    search
   )
   // The exchange uses the tracer of the layer.
   const { spans } = yield* spansOf(Effect.provide(searched, observing))

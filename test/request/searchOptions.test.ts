@@ -8,21 +8,19 @@ import { clientDeclarations } from "../../src/internal/settings/settings.js"
 import { read } from "../support/documents/blocks.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { describeExit } from "../support/doubles/describeExit.js"
-import { advisor } from "../support/doubles/simulatedAdvisor.js"
+import { advisor, requestsOf } from "../support/doubles/simulatedAdvisor.js"
 import { allOptions, searchOptionRows } from "../support/tables/searchOptions.js"
 
 const arrangement = Effect.gen(function*() {
-  const { respondAlways, respondNext } = yield* Simulator.Simulator
+  const { requests, respondAlways, respondNext } = yield* Simulator.Simulator
   // The simulator might reject the value of an option.
   yield* respondAlways("search", { status: 200, body: { results: [] } })
-  return { ...yield* NutritionAdvisor.NutritionAdvisor, respondNext }
+  return { ...yield* NutritionAdvisor.NutritionAdvisor, requests, respondNext }
 })
 
 const test = arranged(arrangement, advisor())
 
-const requests = Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)
-
-const sent = Effect.map(requests, (all) => all.filter(({ operation }) => operation === "search"))
+const sent = requestsOf("search")
 
 it.each(Object.keys(searchOptionRows))(
   "docs/getting-started.md: the section on the options of a search names %s",
@@ -105,7 +103,7 @@ const invalid = Object.entries(searchOptionRows).flatMap(([name, { invalid, isSe
   }).map(([fault, value]) => [`${name} is ${fault}`, { [name]: value }] as const)
 )
 
-test.each(invalid)("options of a search: nothing is sent if %s", function*([, options], { search }) {
+test.each(invalid)("options of a search: nothing is sent if %s", function*([, options], { requests, search }) {
   expect(describeExit(yield* Effect.exit(search("oats", options)))).toBe("BadRequest")
   expect(yield* requests).toEqual([])
 })

@@ -5,6 +5,7 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { NutritionAdvisor, SharedTokenCache, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arrangedLive } from "../support/doubles/arranged.js"
+import { requestsOf } from "../support/doubles/simulatedAdvisor.js"
 
 type Composition = (
   options: NutritionAdvisor.Options
@@ -56,7 +57,7 @@ withTwoKeys.each(
   )
 )(
   "two clients in one program (%s and %s): neither sends the other's token",
-  function*([, , one, other], { requests, revoke }) {
+  function*([, , one, other], { revoke }) {
     const searches = (round: string) =>
       Effect.forEach(
         [1, 2, 1, 2, 1, 2] as const,
@@ -66,7 +67,7 @@ withTwoKeys.each(
       )
     const both = Layer.merge(clientOf(1, one), clientOf(2, other))
     yield* Effect.provide(Effect.all([searches("first"), revoke, searches("second")]), both)
-    const sent = (yield* requests).filter(({ operation }) => operation === "search")
+    const sent = yield* requestsOf("search")
     expect(sent.length).toBeGreaterThan(12)
     const keyIn = (text: string) => /^(?:Bearer simulated-|term=)([12])/.exec(text)?.[1]
     for (const { authorization, query } of sent) {

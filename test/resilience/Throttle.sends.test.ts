@@ -12,7 +12,7 @@ import {
 } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
-import { advisor, settings } from "../support/doubles/simulatedAdvisor.js"
+import { advisor, requestsOf, settings } from "../support/doubles/simulatedAdvisor.js"
 
 const rate = { limit: 20, interval: 1_000 }
 
@@ -21,10 +21,7 @@ const throttle = (options: Throttle.Options = {}) => Throttle.layer({ rate, ...o
 /** Moves the clock in steps that are shorter than the distance of two requests. */
 const pass = (millis: number, step = 25) => Effect.repeatN(TestClock.adjust(step), millis / step - 1)
 
-const searchTimes = Effect.gen(function*() {
-  const { requests } = yield* Simulator.Simulator
-  return (yield* requests).filter(({ operation }) => operation === "search").map(({ at }) => at)
-})
+const searchTimes = Effect.map(requestsOf("search"), (all) => all.map(({ at }) => at))
 
 /** The highest number of requests in any interval. */
 const most = (times: ReadonlyArray<number>) =>
@@ -69,8 +66,9 @@ test("Throttle: requests that wait for a token are sent in the order of their ca
   yield* simulator.setLatency("token", 490)
   yield* searches(20)
   yield* pass(1_500)
-  const terms = (yield* simulator.requests).flatMap(({ operation, query }) => operation === "search" ? [query] : [])
-  expect(terms).toEqual(Array.from({ length: 20 }, (_, index) => `term=food%20${index}`))
+  expect((yield* requestsOf("search")).map(({ query }) => query)).toEqual(
+    Array.from({ length: 20 }, (_, index) => `term=food%20${index}`)
+  )
 })
 
 test("Throttle: a request that waits for a new token after its turn takes another turn", function*(simulator) {

@@ -12,7 +12,7 @@ import { describeExit } from "../support/doubles/describeExit.js"
 import { logged } from "../support/doubles/logs.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { counterChanges } from "../support/doubles/metrics.js"
-import { settings } from "../support/doubles/simulatedAdvisor.js"
+import { execute, settings } from "../support/doubles/simulatedAdvisor.js"
 
 type Replica = Context.Context<NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider>
 
@@ -128,10 +128,7 @@ describe("sharing: a rejected token of a peer", () => {
   })
 
   const post = (replica: Replica, request: HttpClientRequest.HttpClientRequest) =>
-    settle(Effect.provide(
-      Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request)),
-      replica
-    ))
+    settle(Effect.provide(execute(request), replica))
 
   test("if a body can be sent only once, the next request uses a new token", function*() {
     const { second } = yield* outdated

@@ -4,6 +4,7 @@ import { Cause, Effect, Option, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
+import { getPlan } from "../support/doubles/simulatedAdvisor.js"
 
 const test = arranged(Effect.void, NutritionAdvisorTest.layer({}))
 
@@ -16,8 +17,6 @@ const Plan = Schema.Struct({ calories: Schema.NumberFromString })
 const search = NutritionAdvisor.search("egg")
 
 const searchAs = NutritionAdvisor.searchAs(Plan)("egg")
-
-const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
 
 test("NutritionAdvisorTest.layer: searchAs decodes the payload of search", function*() {
   expect(yield* searchAs).toEqual({ calories: 155 })
@@ -36,7 +35,7 @@ test("NutritionAdvisorTest.layer: a given searchAs replaces the derived one", fu
 test(
   "NutritionAdvisorTest.layer: requests go to the given httpClient",
   function*() {
-    const response = yield* request
+    const response = yield* getPlan
     expect(yield* response.text).toBe("/v2/plan")
   },
   NutritionAdvisorTest.layer({
@@ -51,7 +50,7 @@ type Call = Effect.Effect<unknown, unknown, NutritionAdvisor.NutritionAdvisor>
 
 test.each<readonly [string, string, Call]>([
   ["search", "search", search],
-  ["httpClient", "httpClient", request],
+  ["httpClient", "httpClient", getPlan],
   ["searchAs", "search", searchAs]
 ])(
   "NutritionAdvisorTest.layer: a call of %s dies with a message that names the missing %s",
@@ -64,7 +63,7 @@ test.each<readonly [string, string, Call]>([
 test.each<readonly [string, Call]>([
   ["search", search],
   ["searchAs", searchAs],
-  ["httpClient", request]
+  ["httpClient", getPlan]
 ])("NutritionAdvisorTest.layerFailing: %s fails with the error", function*([_, call]) {
   expect(yield* Effect.flip(call)).toBe(error)
 }, NutritionAdvisorTest.layerFailing(error))

@@ -13,7 +13,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../../support/doubles/arranged.js"
 import * as ManualClock from "../../support/doubles/ManualClock.js"
 import { counterChanges, snapshot } from "../../support/doubles/metrics.js"
-import { advisor, settings } from "../../support/doubles/simulatedAdvisor.js"
+import { advisor, after, getPlan, settings } from "../../support/doubles/simulatedAdvisor.js"
 import { arrange, failures, forbiddenCalls } from "../../support/tables/forbiddenCalls.js"
 
 type Labels = Readonly<Record<string, string>>
@@ -73,13 +73,10 @@ const interrupted = Effect.gen(function*() {
   yield* Fiber.interrupt(search)
 })
 
-const rejectedKey = Effect.gen(function*() {
-  const { respondNext } = yield* Simulator.Simulator
-  yield* respondNext("token", { status: 403 })
-  yield* Effect.flip(NutritionAdvisor.search("rice"))
-})
-
-const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
+const rejectedKey = after(
+  ({ respondNext }) => respondNext("token", { status: 403 }),
+  Effect.flip(NutritionAdvisor.search("rice"))
+)
 
 const undecodable = Schema.Unknown.pipe(Schema.filter(() => {
   throw new Error("a bug of the schema")
@@ -93,7 +90,7 @@ describe("metrics: data request", () => {
     ["an interruption", "Interrupted request search", interrupted],
     ["the error of its exchange", "Forbidden exchange search", rejectedKey],
     ["a search that is not sent", "BadRequest request search", Effect.exit(NutritionAdvisor.search(" "))],
-    ["a request of httpClient", "UnexpectedResponse request request", Effect.exit(request)]
+    ["a request of httpClient", "UnexpectedResponse request request", Effect.exit(getPlan)]
   ])("each data request is counted once: %s", function*([, series, program]) {
     expect(yield* counterChanges(program, "requests_total")).toEqual({ [series]: 1 })
   })

@@ -7,7 +7,7 @@ import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { serverAttributes } from "../../../src/internal/telemetry/span.js"
 import { testLive } from "../../support/doubles/arranged.js"
-import { advisor } from "../../support/doubles/simulatedAdvisor.js"
+import { advisor, after, getPlan } from "../../support/doubles/simulatedAdvisor.js"
 
 const searches = (count: number) =>
   Effect.replicateEffect(Effect.exit(NutritionAdvisor.search("rice")), count, { concurrency: "unbounded" })
@@ -49,10 +49,7 @@ testLive.each(
     ["each waiting search links to it", searches(5), 5],
     [
       "each waiting search links to it even if it failed",
-      Effect.flatMap(
-        Simulator.Simulator,
-        ({ respondAlways }) => Effect.zipRight(respondAlways("token", { status: 400 }), searches(3))
-      ),
+      after(({ respondAlways }) => respondAlways("token", { status: 400 }), searches(3)),
       3
     ]
   ] as const
@@ -95,12 +92,10 @@ testLive("span of a search: it is a child of the caller's span, and not of an ea
   expect(parents).toEqual([caller, caller])
 })
 
-const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
-
 const server = { "server.address": new URL(Simulator.baseUrl).hostname, "server.port": 443 }
 
 testLive("spans: they have only the documented attributes", function*() {
-  const spans = yield* spansOf(Effect.zipRight(searches(1), Effect.exit(request)))
+  const spans = yield* spansOf(Effect.zipRight(searches(1), Effect.exit(getPlan)))
   expect(Object.fromEntries(spans.map(({ attributes, name }) => [name, attributes]))).toEqual({
     caller: {},
     "TokenIssuer.issue": {
@@ -132,10 +127,7 @@ testLive.each(
 )(
   "spans: a failed %s has the span status error, the status code and the tag of the error",
   function*([name, operation, status, error]) {
-    const failed = Effect.flatMap(
-      Simulator.Simulator,
-      ({ respondAlways }) => Effect.zipRight(respondAlways(operation, { status }), searches(1))
-    )
+    const failed = after(({ respondAlways }) => respondAlways(operation, { status }), searches(1))
     const [span] = named(yield* spansOf(failed), name)
     expect(span?.attributes).toMatchObject({ "http.response.status_code": status, "error.type": error })
     expect(span?.status.code).toBe(SpanStatusCode.ERROR)
@@ -143,11 +135,9 @@ testLive.each(
 )
 
 testLive("spans: an interrupted search has the error type Interrupted", function*() {
-  const interrupted = Effect.flatMap(
-    Simulator.Simulator,
-    ({ setLatency }) => Effect.zipRight(setLatency("search", "1 minute"), Effect.timeout(searches(1), "50 millis"))
-  )
-  const [span] = named(yield* spansOf(Effect.either(interrupted)), "NutritionAdvisor.search")
+  const interrupted = Effect.either(Effect.timeout(searches(1), "50 millis"))
+  const program = after(({ setLatency }) => setLatency("search", "1 minute"), interrupted)
+  const [span] = named(yield* spansOf(program), "NutritionAdvisor.search")
   expect(span?.attributes).toMatchObject({ "error.type": "Interrupted" })
 })
 

@@ -1,5 +1,5 @@
 /** Clients over the simulator or another HttpClient. They exchange the key only if a request needs a token, and try that once. */
-import type { HttpClient } from "@effect/platform"
+import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Context, Effect, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -21,4 +21,23 @@ export const advisorOver = (httpClient: HttpClientLayer, options: Partial<Nutrit
     Layer.provide(httpClient),
     Layer.build,
     Effect.map(Context.get(NutritionAdvisor.NutritionAdvisor))
+  )
+
+export const execute = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
+
+/** A request through httpClient. */
+export const getPlan = execute(HttpClientRequest.get("/v2/plan"))
+
+/** A program that changes the simulator first. */
+export const after = <A, E, R>(
+  change: (simulator: Simulator.Service) => Effect.Effect<void>,
+  program: Effect.Effect<A, E, R>
+) => Effect.zipRight(Effect.flatMap(Simulator.Simulator, change), program)
+
+/** The requests of an operation that the simulator has received. */
+export const requestsOf = (operation: Simulator.Operation) =>
+  Effect.flatMap(
+    Simulator.Simulator,
+    ({ requests }) => Effect.map(requests, (all) => all.filter((request) => request.operation === operation))
   )

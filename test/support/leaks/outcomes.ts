@@ -4,6 +4,7 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { token } from "../doubles/IssuerDouble.js"
+import { execute, getPlan } from "../doubles/simulatedAdvisor.js"
 import { replying } from "../doubles/Wire.js"
 import { forbiddenCalls, responseOf } from "../tables/forbiddenCalls.js"
 import { allOptions, searchOptionRows } from "../tables/searchOptions.js"
@@ -27,11 +28,6 @@ export interface Outcome {
 export const search = NutritionAdvisor.search("apple")
 
 const searchWithOptions = NutritionAdvisor.search("apple", allOptions(0))
-
-const execute = (request: HttpClientRequest.HttpClientRequest) =>
-  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
-
-const plan = execute(HttpClientRequest.get("/v2/plan"))
 
 const Payload = Schema.Struct({ total: Schema.Number })
 
@@ -58,7 +54,7 @@ const ofResponses: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, en
   })),
   { title: `a search that gets ${title}`, data: reply, end },
   { title: `a search with options that gets ${title}`, data: reply, program: searchWithOptions, end },
-  { title: `a request that gets ${title}`, data: reply, program: plan, end }
+  { title: `a request that gets ${title}`, data: reply, program: getPlan, end }
 ])
 
 const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(searchOptionRows).map(([name, { invalid }]) => ({
@@ -78,7 +74,7 @@ const withResponse: ReadonlyArray<Outcome> = [
   { title: "a search with options that succeeds", program: searchWithOptions, end: "Success" },
   { title: "a search after a renewal", data: Replies.inTurn(Replies.echoing(403), Replies.found), end: "Success" },
   // A caller may print this response, so it must not repeat the secrets.
-  { title: "a request whose response is printed", data: replying("{}"), program: plan, end: "Success" },
+  { title: "a request whose response is printed", data: replying("{}"), program: getPlan, end: "Success" },
   ...optionalFields.map(([field]) => ({
     title: `a token exchange whose ${field} repeats the token`,
     token: Replies.tokenReplyWith({ [field]: `read:${Secrets.token}` }),
@@ -183,7 +179,7 @@ const interrupted: ReadonlyArray<Outcome> = [
   { title: "an interrupted token exchange", token: Replies.hang, interruptedAfter: 1 },
   { title: "an interrupted search", data: Replies.hang, interruptedAfter: 2 },
   { title: "a search that is interrupted while its body arrives", data: Replies.hangInBody, interruptedAfter: 2 },
-  { title: "an interrupted request", data: Replies.hang, program: plan, interruptedAfter: 2 }
+  { title: "an interrupted request", data: Replies.hang, program: getPlan, interruptedAfter: 2 }
 ].map((outcome) => ({ ...outcome, end: "Interrupted" }))
 
 export const outcomes = [...ofResponses, ...withResponse, ...failures, ...malformed, ...interrupted, ...ofSearchOptions]

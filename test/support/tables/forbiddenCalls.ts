@@ -4,6 +4,7 @@ import { Effect, Stream } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import type { RequestReason } from "../../../src/internal/errors/forbidden.js"
+import { execute } from "../doubles/simulatedAdvisor.js"
 
 export interface ForbiddenCall {
   /**
@@ -35,7 +36,7 @@ export const forbiddenCalls: Readonly<Record<RequestReason, ForbiddenCall>> = {
   TokenUnchanged: { isTokenUnchanged: true, call: search, times: 1, exchanges: 2, sends: 1, stopsBulkSearch: false },
   CoolingDown: { call: search, times: 3, exchanges: 3, sends: 5, stopsBulkSearch: true },
   BodyNotReplayable: {
-    call: Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(streamed)),
+    call: execute(streamed),
     times: 1,
     exchanges: 2,
     sends: 1,
