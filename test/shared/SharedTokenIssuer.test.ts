@@ -136,9 +136,7 @@ describe("sharing: token in the cache", () => {
     yield* TestClock.setTime(1_000)
     const here = yield* replica()
     const first = yield* settle(tokenFrom(here))
-    const behind = ManualClock.over(yield* Effect.clock)
-    behind.wallOffset = -900
-    const second = yield* settle(Effect.withClock((yield* replica()).issue(replacing(first)), behind))
+    const second = yield* settle(ManualClock.withOffset(-900, (yield* replica()).issue(replacing(first))))
     const found = yield* settle(here.issue(replacing(first)))
     expect(Issuer.valueOf(second)).toBe(Issuer.secretOf(2))
     expect(Issuer.valueOf(found)).toBe(Issuer.secretOf(2))
@@ -148,9 +146,7 @@ describe("sharing: token in the cache", () => {
   })
 
   test("a token from a peer whose clock is ahead is fresh and expires on time", function*() {
-    const ahead = ManualClock.over(yield* Effect.clock)
-    ahead.wallOffset = hour
-    const exchanged = yield* settle(Effect.withClock(tokenFrom(yield* replica()), ahead))
+    const exchanged = yield* settle(ManualClock.withOffset(hour, tokenFrom(yield* replica())))
     const token = yield* settle(tokenFrom(yield* replica()))
     const now = yield* Clock.currentTimeMillis
     expect(token).toEqual(fromPeer(exchanged, { receivedAt: now, expiresAt: now + life }))
@@ -158,9 +154,7 @@ describe("sharing: token in the cache", () => {
   })
 
   test("after a replica whose clock is far ahead, peers still share the tokens of the others", function*({ issuer }) {
-    const ahead = ManualClock.over(yield* Effect.clock)
-    ahead.wallOffset = 2 * life
-    yield* settle(Effect.withClock(tokenFrom(yield* replica()), ahead))
+    yield* settle(ManualClock.withOffset(2 * life, tokenFrom(yield* replica())))
     const here = yield* replica()
     yield* settle(here.issue(replacing(yield* settle(tokenFrom(here)))))
     expect(yield* fromNewReplica).toBe(Issuer.secretOf(2))

@@ -20,10 +20,8 @@ const skewed = (policy?: RefreshPolicy.Options) =>
 
 const doubles = Layer.merge(Issuer.layer, TokenStore.layer)
 
-/** With background checks. */
 const scheduled = arranged(skewed(), doubles)
 
-/** Without background checks. */
 const onDemand = arranged(skewed({ background: false }), doubles)
 
 describe("wall clock that jumps forward, as after sleep mode", () => {
@@ -65,20 +63,12 @@ const test = arranged(Effect.void, doubles)
 
 const timedOut = { _tag: "TransportError", reason: "Timeout" }
 
-/** Calls with a clock that differs from the clock of the layer. */
-const withOffset = <A, E, R>(millis: number, call: Effect.Effect<A, E, R>) =>
-  Effect.clockWith((base) => {
-    const clock = ManualClock.over(base)
-    ManualClock.suspend(clock, millis)
-    return Effect.withClock(call, clock)
-  })
-
 describe("caller whose clock is not the one of the TokenProvider, such as a TestClock", () => {
   test("a token that the TokenProvider's clock shows as fresh is not refreshed", function*() {
     yield* TestClock.setTime(100 * hour)
     const { get } = yield* TokenProvider.make({ background: false })
     yield* get
-    yield* withOffset(-8 * hour, get)
+    yield* ManualClock.withOffset(-8 * hour, get)
     yield* TestClock.adjust("1 second")
     expect(yield* (yield* Issuer.IssuerDouble).calls).toBe(1)
   })
@@ -88,7 +78,7 @@ describe("caller whose clock is not the one of the TokenProvider, such as a Test
     const { get } = yield* TokenProvider.make({ background: false })
     yield* issuer.respondNext(Effect.fail(Issuer.unavailable))
     expect(yield* Effect.flip(get)).toEqual(Issuer.unavailable)
-    expect(yield* Effect.flip(withOffset(8 * hour, get))).toEqual(Issuer.unavailable)
+    expect(yield* Effect.flip(ManualClock.withOffset(8 * hour, get))).toEqual(Issuer.unavailable)
     expect(yield* issuer.calls).toBe(1)
   })
 })

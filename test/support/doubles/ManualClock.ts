@@ -1,4 +1,4 @@
-import type { Clock } from "effect"
+import { type Clock, Effect } from "effect"
 import { makeClock } from "./runtime.js"
 
 /** A clock whose wall time and monotonic time can move separately, as they do when a machine sleeps or its time is changed. */
@@ -27,3 +27,11 @@ export const suspend = (clock: ManualClock, millis: number): void => {
   clock.wallOffset += millis
   clock.monotonicOffset += millis
 }
+
+/** Runs an effect with clocks that are ahead of those of other fibers by this many milliseconds. */
+export const withOffset = <A, E, R>(millis: number, effect: Effect.Effect<A, E, R>) =>
+  Effect.clockWith((base) => {
+    const clock = over(base)
+    suspend(clock, millis)
+    return Effect.withClock(effect, clock)
+  })
