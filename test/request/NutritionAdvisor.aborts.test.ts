@@ -50,3 +50,12 @@ testLive.each(owners)(
     expect(service.requests.length).toBe(2)
   }
 )
+
+testLive.each(clients)("interrupted search over $name: its request is aborted", function*({ layer }) {
+  const { advisor, close, isLeft, service } = yield* openedOver(layer)
+  const search = yield* Effect.fork(advisor.search("oats"))
+  yield* Wire.eventually(() => service.requests.length === 2)
+  yield* Fiber.interrupt(search)
+  yield* isLeft
+  yield* close
+})
