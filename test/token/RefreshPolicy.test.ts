@@ -7,18 +7,6 @@ const withDefaults = (policy?: RefreshPolicy.Options) => Either.getOrThrow(Refre
 const rejected = (policy: object) => Either.flip(RefreshPolicy.make(policy))
 
 describe("RefreshPolicy.make", () => {
-  it("missing fields get their defaults, in milliseconds", () => {
-    expect(withDefaults()).toEqual({
-      background: true,
-      window: 300_000,
-      margin: 10_000,
-      attempts: 3,
-      backoffStart: 1_000,
-      backoffCap: 60_000,
-      coolDown: 15_000
-    })
-  })
-
   it("undefined fields get their defaults, also in programs with exactOptionalPropertyTypes", () => {
     const fromEnvironment: string | undefined = undefined
     expect(withDefaults({ background: undefined, window: fromEnvironment, attempts: undefined })).toEqual(
