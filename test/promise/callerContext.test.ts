@@ -1,9 +1,10 @@
 import { AsyncLocalStorage, createHook } from "node:async_hooks"
 import { HttpClient } from "@effect/platform"
 import { expect, it, vi } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { type Client, type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { wrapping } from "../support/leaks/clients.js"
 import { settings } from "./simulatedClient.js"
 
 const callers = ["anna", "ben", "cleo"]
@@ -23,9 +24,7 @@ it.each<readonly [what: string, Partial<ClientOptions>, before: (advisor: Client
       if (term !== null) contexts.set(term, storage.getStore())
     })
   )
-  const httpClient = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, recorded)).pipe(
-    Layer.provide(Simulator.layerHttpClient())
-  )
+  const httpClient = wrapping(Simulator.layerHttpClient(), recorded)
   await using advisor = createClient({ ...settings, httpClient, ...options })
   await before(advisor)
   contexts.clear()
@@ -33,18 +32,19 @@ it.each<readonly [what: string, Partial<ClientOptions>, before: (advisor: Client
   expect(contexts).toEqual(new Map(callers.map((caller) => [caller, caller])))
 })
 
-it("context: a search succeeds in the Edge Runtime of Next.js, whose process.getBuiltinModule throws", async () => {
+/** Loads the package again, and searches. */
+const searchAfterImport = async () => {
   vi.resetModules()
-  const getBuiltinModule = vi.spyOn(process, "getBuiltinModule").mockImplementation(() => {
+  const { createClient } = await import("effect-nutrition-advisor/promise")
+  await using advisor = createClient({ ...settings, httpClient: Simulator.layerHttpClient() })
+  return await advisor.search("oats")
+}
+
+it("context: a search succeeds in the Edge Runtime of Next.js, whose process.getBuiltinModule throws", async () => {
+  vi.spyOn(process, "getBuiltinModule").mockImplementation(() => {
     throw new Error("A Node.js API is used (process.getBuiltinModule) which is not supported in the Edge Runtime.")
   })
-  try {
-    const promise = await import("effect-nutrition-advisor/promise")
-    await using advisor = promise.createClient({ ...settings, httpClient: Simulator.layerHttpClient() })
-    expect(await advisor.search("oats")).toHaveProperty("results")
-  } finally {
-    getBuiltinModule.mockRestore()
-  }
+  expect(await searchAfterImport()).toHaveProperty("results")
 })
 
 it("context: `jest --detectOpenHandles` reports no open handle of the client", async () => {
@@ -54,14 +54,7 @@ it("context: `jest --detectOpenHandles` reports no open handle of the client", a
       if (/^bound-|advisor/i.test(type) && !("hasRef" in resource)) handles.push(type)
     }
   })
-  vi.resetModules()
   hook.enable()
-  try {
-    const promise = await import("effect-nutrition-advisor/promise")
-    await using advisor = promise.createClient({ ...settings, httpClient: Simulator.layerHttpClient() })
-    await advisor.search("oats")
-  } finally {
-    hook.disable()
-  }
+  await searchAfterImport().finally(() => hook.disable())
   expect(handles).toEqual([])
 })

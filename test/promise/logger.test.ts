@@ -4,6 +4,7 @@ import { Cause, Effect, Layer, Logger, LogLevel, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import { wrapping } from "../support/leaks/clients.js"
 import { simulatedClient } from "./simulatedClient.js"
 
 const failed = expect.stringContaining("The license key could not be exchanged.")
@@ -153,12 +154,8 @@ it("logger: if a layer logs the headers of a request, the token and the customer
   const logsHeaders = HttpClient.tapRequest(({ headers }: HttpClientRequest.HttpClientRequest) =>
     Effect.annotateLogs(Effect.logInfo("sent", headers), { headers, request: { headers } })
   )
-  const httpClient = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, logsHeaders))
-  await using world = simulatedClient({
-    logger,
-    httpClient: Layer.provide(httpClient, Simulator.layerHttpClient()),
-    serviceId: "customer-7"
-  })
+  const httpClient = wrapping(Simulator.layerHttpClient(), logsHeaders)
+  await using world = simulatedClient({ logger, httpClient, serviceId: "customer-7" })
   await world.advisor.search("oats").catch(() => {})
   const shown = JSON.stringify(calls)
   expect(shown).toContain("user-agent")

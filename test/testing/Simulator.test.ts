@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm"
 import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod, HttpServer } from "@effect/platform"
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Array, Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema, Stream, TestClock } from "effect"
+import { Array, Cause, Effect, Fiber, Layer, Option, Redacted, Schema, Stream, TestClock } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { read } from "../support/documents/blocks.js"
 import { arranged, arrangedLive, testLive } from "../support/doubles/arranged.js"
@@ -80,16 +80,12 @@ const search = (call: Call) => statusOf("GET", `${searchRoute}?term=greek%20yogu
 const searchWith = (token: typeof Token.Type) => search(authorizedBy(token))
 
 /** A client that needs no origin, as on a port. */
-const withBaseUrl = (context: Context.Context<Simulator.Simulator | HttpClient.HttpClient>) => {
-  const client = Context.get(context, HttpClient.HttpClient)
-  return Context.add(
-    context,
-    HttpClient.HttpClient,
-    HttpClient.mapRequest(client, HttpClientRequest.prependUrl(Simulator.baseUrl))
-  )
-}
+const withBaseUrl = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(HttpClient.HttpClient, HttpClient.mapRequest(HttpClientRequest.prependUrl(Simulator.baseUrl)))
+)
 
-const inMemory = (options?: Simulator.Options) => Layer.map(Simulator.layerHttpClient(options), withBaseUrl)
+const inMemory = (options?: Simulator.Options) => Layer.provideMerge(withBaseUrl, Simulator.layerHttpClient(options))
 
 const onAPort = (options?: Simulator.Options) =>
   Layer.merge(Simulator.layerServer(options), HttpServer.layerTestClient).pipe(
