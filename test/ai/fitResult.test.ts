@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Either, FastCheck as fc } from "effect"
+import { Either, FastCheck as fc, Struct } from "effect"
 import type { FoodSearchTool } from "effect-nutrition-advisor/ai"
 import * as FitResult from "../../src/internal/ai/fitResult.js"
 import { declarations } from "../../src/internal/ai/tool.js"
@@ -9,11 +9,6 @@ const fitResult = (payload: unknown, options: FoodSearchTool.Options = {}) =>
   FitResult.fitResult(payload, Either.getOrThrow(parse(declarations, options)))
 
 const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json))
-
-const withoutNote = (result: Readonly<Record<string, unknown>>) => {
-  const { note: _, ...rest } = result
-  return rest
-}
 
 /** Checks that `cut` is `whole` except for arrays that lost their ends; returns how many elements of how many each of those kept. */
 const cuts = (whole: unknown, cut: unknown): ReadonlyArray<readonly [number, number]> => {
@@ -53,7 +48,7 @@ it.prop(
     const result = fitted.right
     expect(bytesOf(result)).toBeLessThanOrEqual(maxBytes)
     const expected = Object.hasOwn(whole, "note") ? { result: whole } : whole
-    const found = cuts(expected, withoutNote(result))
+    const found = cuts(expected, Struct.omit(result, "note"))
     expect(found).toHaveLength(1)
     const [[shown, all] = [0, 0]] = found
     expect(shown).toBeGreaterThan(0)

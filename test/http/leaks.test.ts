@@ -98,14 +98,12 @@ const careless = () => {
   )
 }
 
-describe("leak detector", () => {
-  it("every output of a careless client's failure is searched", async () => {
-    const { leaks } = await collectOutputs({
-      layer: careless(),
-      program: NutritionAdvisor.search("apple"),
-      printed: [],
-      received: () => [{ method: "GET", path: "/v2", query: Url.encode(Secrets.key), headers: {}, body: "" }]
-    })
-    expect(Object.keys(leaks)).toEqual(["outcome", "services", "logs", "spans", "metrics", "requests"])
+it("leak detector: every output of a careless client's failure is searched", async () => {
+  const { leaks } = await collectOutputs({
+    layer: careless(),
+    program: NutritionAdvisor.search("apple"),
+    printed: [],
+    received: () => [{ method: "GET", path: "/v2", query: Url.encode(Secrets.key), headers: {}, body: "" }]
   })
+  expect(Object.keys(leaks)).toEqual(["outcome", "services", "logs", "spans", "metrics", "requests"])
 })

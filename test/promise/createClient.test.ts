@@ -6,7 +6,6 @@ import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { key, settings, simulatedClient } from "./simulatedClient.js"
 
-/** Options of a program without types. */
 const untyped = (options: object): Advisor.ClientOptions => options
 
 const refusals: ReadonlyArray<readonly [field: string, what: string, Advisor.ClientOptions]> = [
@@ -103,7 +102,6 @@ it("createClient: a variable that can't be read, as in Deno without its permissi
   }
 })
 
-const untilTomorrow = { rate: { limit: 1, interval: "1 day" }, maxWait: "1 minute" } as const
 it("createClient: options can be getters of a class", async () => {
   await using world = simulatedClient()
   class Options {
@@ -143,11 +141,12 @@ it("createClient: the first search is sent with its options as they were at the 
 it("createClient: with retry, throttle and cache set to false, each search sends one request", async () => {
   await using world = simulatedClient({ retry: false, throttle: false, cache: false })
   await world.run(({ respondNext }) => respondNext("search", { status: 429 }, { status: 503 }))
-  const statuses = [429, 503]
-  for (const status of statuses) await expect(world.advisor.search("oats")).rejects.toMatchObject({ status })
+  for (const status of [429, 503]) await expect(world.advisor.search("oats")).rejects.toMatchObject({ status })
   await Promise.all([world.advisor.search("oats"), world.advisor.search("oats")])
   expect(await world.run(({ counters }) => counters)).toMatchObject({ searches: 4 })
 })
+
+const untilTomorrow = { rate: { limit: 1, interval: "1 day" }, maxWait: "1 minute" } as const
 
 it("createClient: a retry counts against the rate", async () => {
   await using world = simulatedClient({ cache: true, retry: { base: 1 }, throttle: untilTomorrow })

@@ -12,7 +12,6 @@ export const key = Redacted.value(Simulator.licenseKey)
 
 export const settings = { baseUrl: Simulator.baseUrl, licenseKey: key }
 
-/** A client whose search is the given one. */
 export const clientWithSearch = (search: (term: string) => Effect.Effect<unknown, NutritionAdvisorError>) =>
   fromLayer(NutritionAdvisorTest.layer({ search }))
 

@@ -1,4 +1,3 @@
-/** The package in a bundled program. */
 import { expect, it } from "@effect/vitest"
 import { build } from "esbuild"
 import { repository } from "../support/documents/blocks.js"

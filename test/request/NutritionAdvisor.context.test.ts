@@ -4,14 +4,11 @@ import { Effect, FiberRef, Layer, Logger, LogLevel } from "effect"
 import { NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
+import { wrapping } from "../support/leaks/clients.js"
 import { secretHeaders } from "../support/tables/secretHeaders.js"
 import { isExchange } from "../support/tables/tokenRoutes.js"
 
 const options: NutritionAdvisor.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
-
-/** A token response and a search response in one. */
-const respond = () =>
-  Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600, results: [] })
 
 /** Adds each line of the log, as JSON. */
 const layerLogTo = (lines: Array<string>) =>
@@ -62,27 +59,19 @@ describe("serviceIdHeader in logs", () => {
   })
 })
 
-describe("headers that carry secrets, in logs", () => {
+test("headers that carry secrets, in logs: each is redacted in each request that a wrapper logs with Effect.log", function*() {
   const headers = Object.fromEntries(secretHeaders.map((name) => [name, `secret in ${name}`]))
-
-  /** An HttpClient whose wrapper logs each request, with these headers. */
-  const loggingClient = Effect.map(
-    HttpClient.HttpClient,
-    HttpClient.tapRequest((request) => Effect.log(HttpClientRequest.setHeaders(request, headers)))
-  )
-
-  test("a header that carries secrets is redacted in each request that a wrapper logs with Effect.log", function*() {
-    const lines: Array<string> = []
-    yield* Effect.provide(
-      NutritionAdvisor.search("oats"),
-      NutritionAdvisor.layer(options).pipe(
-        Layer.provide(Layer.effect(HttpClient.HttpClient, loggingClient)),
-        Layer.provide([Simulator.layerHttpClient(), layerLogTo(lines)])
-      )
+  const logRequest = HttpClient.tapRequest((request) => Effect.log(HttpClientRequest.setHeaders(request, headers)))
+  const lines: Array<string> = []
+  yield* Effect.provide(
+    NutritionAdvisor.search("oats"),
+    NutritionAdvisor.layer(options).pipe(
+      Layer.provide(wrapping(Simulator.layerHttpClient(), logRequest)),
+      Layer.provide(layerLogTo(lines))
     )
-    expect(lines).toEqual([expect.stringContaining("POST"), expect.stringContaining("GET")])
-    expect(secretHeaders.filter((name) => lines.join().includes(`secret in ${name}`))).toEqual([])
-  })
+  )
+  expect(lines).toEqual([expect.stringContaining("POST"), expect.stringContaining("GET")])
+  expect(secretHeaders.filter((name) => lines.join().includes(`secret in ${name}`))).toEqual([])
 })
 
 describe("exchange runs in the context of the layer, not of its caller", () => {
@@ -90,7 +79,8 @@ describe("exchange runs in the context of the layer, not of its caller", () => {
     const callers: Array<string> = []
     const fetchOf = (name: string): typeof globalThis.fetch => (input) => {
       if (isExchange(String(input))) callers.push(name)
-      return Promise.resolve(respond())
+      // The response to a search, too.
+      return Promise.resolve(Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 }))
     }
     const advisor = yield* NutritionAdvisor.make(options).pipe(
       Effect.provide(FetchHttpClient.layer),

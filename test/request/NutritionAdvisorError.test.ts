@@ -20,7 +20,6 @@ type AnyError = typeof AnyError.Type
 
 const each = it.each(completeErrors.map(([error, encoded]) => [error._tag, error, encoded] as const))
 
-/** Each message that a caller can get. */
 const messages = new Set(
   [
     ...errors,
@@ -113,7 +112,6 @@ describe("error message", () => {
   })
 })
 
-/** The errors that can be transient. */
 const transientTags = new Set<string>(["ServerError", "TransportError", "TooManyRequests"])
 
 const { isNutritionAdvisorError, isTransient, statusOf } = NutritionAdvisorError

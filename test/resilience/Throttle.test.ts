@@ -21,8 +21,6 @@ const heldBack = (retryAfter: number) => new TooManyRequests({ operation, retryA
 
 const found = Effect.succeed("found")
 
-const unavailable = new ServerError({ operation, status: 500 })
-
 const worldOver = (double: AdvisorDouble.AdvisorDouble, options?: Throttle.Options) =>
   new AdvisorWorld(Throttle.layer(options).pipe(Layer.provide(double.layer)))
 
@@ -32,7 +30,7 @@ const byTerm = (millis = 0) =>
     const [kind, seconds] = what.split(" ")
     const responses: Readonly<Record<string, Effect.Effect<unknown, Failure>>> = {
       limit: Effect.fail(tooMany(seconds === undefined ? undefined : Number(seconds))),
-      fail: Effect.fail(unavailable),
+      fail: Effect.fail(new ServerError({ operation, status: 500 })),
       hang: Effect.never,
       slow: Effect.delay(found, "10 seconds"),
       second: Effect.delay(found, "1 second"),

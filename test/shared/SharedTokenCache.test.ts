@@ -5,9 +5,7 @@ import { arranged } from "../support/doubles/arranged.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { laws } from "./cacheLaws.js"
 
-const layer = Layer.fresh(SharedTokenCache.layerMemory)
-
-const test = arranged(SharedTokenCache.SharedTokenCache, layer)
+const test = arranged(SharedTokenCache.SharedTokenCache, Layer.fresh(SharedTokenCache.layerMemory))
 
 describe("SharedTokenCache in memory", () => {
   test.each(laws)("%s", ([, holds], cache) => holds(cache, TestClock.adjust))

@@ -23,7 +23,6 @@ interface FleetPlan {
   readonly trouble: "None" | "Cache" | "All"
 }
 
-/** What happened in a history. */
 interface IncidentCounts {
   revocations: number
   /** Replicas that were stopped during an exchange, which may have been theirs. */

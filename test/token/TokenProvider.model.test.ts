@@ -19,7 +19,6 @@ const plans = ["issue", "fail", "refuse", "hang", "handBack", "retryAfter", "die
 /** How an exchange can end. */
 type Plan = (typeof plans)[number]
 
-/** One step of a history. */
 type Step =
   | { readonly _tag: "Pass"; readonly millis: number }
   | { readonly _tag: "Call"; readonly forbidden: boolean }
@@ -45,7 +44,6 @@ const lateMillis = 15_000
 
 const { BadRequest, ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
 
-/** The errors of the plans that fail. */
 const failures: { readonly [P in Plan]?: NutritionAdvisorError.TokenError } = {
   fail: new ServerError({ operation: "token", status: 500 }),
   refuse: new BadRequest({ operation: "token", status: 400 }),
