@@ -1,11 +1,8 @@
 import { expect, it, vi } from "@effect/vitest"
-import { Effect, Layer } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { FoodSearchTool, NutritionAdvisorTools } from "effect-nutrition-advisor/ai"
-import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
+import { FoodSearchTool } from "effect-nutrition-advisor/ai"
 import { messageForModel } from "../../src/internal/ai/messageForModel.js"
 import { simulatedClient } from "../promise/simulatedClient.js"
-import { test } from "../support/doubles/arranged.js"
 
 const payload = { results: [{ name: "oats", kcal: 380 }] }
 
@@ -42,16 +39,6 @@ it.each(wrongOptions)(
   (field, _, options) => {
     expect(() => FoodSearchTool.make({ search: async () => payload }, options))
       .toThrow(expect.objectContaining({ _tag: "ConfigurationError", field }))
-  }
-)
-
-test.each(wrongOptions)(
-  "@effect/ai tool: the layer fails with a ConfigurationError that names %s if it is %s",
-  function*([field, _, options]) {
-    const tools = NutritionAdvisorTools.layer(options).pipe(
-      Layer.provide(NutritionAdvisorTest.layer({ search: () => Effect.succeed(payload) }))
-    )
-    expect(yield* Effect.flip(Layer.build(tools))).toMatchObject({ _tag: "ConfigurationError", field })
   }
 )
 

@@ -12,6 +12,7 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
+import { NutritionAdvisorTools } from "effect-nutrition-advisor/ai"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
@@ -29,6 +30,8 @@ const sharing = { ...settings, lease: 60_000 }
 const whole = { ...sharing, requestTimeout: 1_000 }
 
 const redis = { url: Redacted.make("redis://127.0.0.1:6379"), keyPrefix: "shop:" }
+
+const agent = { maxResultBytes: 8_192, maxBytes: 8_192 }
 
 const others = { timeToLive: 3_600_000, interval: 1_000 }
 
@@ -56,6 +59,7 @@ const builders: ReadonlyArray<readonly [title: string, field: string, layer: Inv
   ["TokenIssuer.layer", "requestTimeOut", TokenIssuer.layer(misspelled)],
   ["TokenProvider.layer", "requestTimeOut", TokenProvider.layer({}, { ...misspelled, tokenTimeout: 1_000 })],
   ["SharedTokenIssuer.layer", "requestTimeOut", SharedTokenIssuer.layer(misspelled)],
+  ["NutritionAdvisorTools.layer", "maxBytes", NutritionAdvisorTools.layer(agent)],
   ["UndiciClient.layer", "timeToLive", UndiciClient.layer({ ...others, connections: 1 })],
   ["RedisTokenCache.layer", "keyPrefix", RedisTokenCache.layer(redis)],
   ["RedisTokenCache.layerFromClient", "url", RedisTokenCache.layerFromClient(client, { ...redis, prefix: "shop:" })],
