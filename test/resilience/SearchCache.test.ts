@@ -13,15 +13,12 @@ const { ServerError, TransportError } = NutritionAdvisorError
 
 const operation = "search"
 
-/** Responds after 100 ms, with the term and the number of requests before. */
-const slowly = () =>
-  AdvisorDouble.make(({ index, what }) => Effect.delay(Effect.sync(() => ({ term: what, index })), "100 millis"))
-
 const worldOver = (double: AdvisorDouble.AdvisorDouble, options: Partial<SearchCache.Options> = {}) =>
   new AdvisorWorld(SearchCache.layer({ timeToLive: "10 seconds", ...options }).pipe(Layer.provide(double.layer)))
 
+/** The service below responds after 100 ms, with the term and the number of requests before. */
 const worldOverSlow = (options: Partial<SearchCache.Options> = {}) => {
-  const double = slowly()
+  const double = AdvisorDouble.make(({ index, what }) => Effect.delay(Effect.succeed({ term: what, index }), 100))
   return { double, world: worldOver(double, options) }
 }
 

@@ -1,11 +1,12 @@
 import { HttpClientRequest } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Effect, FastCheck, type Fiber, Layer, Schema } from "effect"
+import { Effect, FastCheck, Layer, Schema } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import * as SendGate from "../../src/internal/request/sendGate.js"
 import { test } from "../support/doubles/arranged.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { AdvisorWorld, outcomeOf } from "../support/model/AdvisorWorld.js"
+import { epoch } from "../support/model/VirtualTime.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
 
 const { BadRequest, ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
@@ -40,12 +41,7 @@ const byTerm = (millis = 0) =>
     return millis === 0 ? response : Effect.delay(response, millis)
   })
 
-const outcomesOf = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>) => fibers.map(outcomeOf)
-
 const termsOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ what }) => what)
-
-const timesOf = (double: AdvisorDouble.AdvisorDouble, world: AdvisorWorld) =>
-  double.sent.map(({ at }) => at - (world.time.clock.unsafeCurrentTimeMillis() - world.time.now))
 
 /** A search for a term that `byTerm` understands, or a number of milliseconds that pass. */
 type Step = { readonly search: string } | { readonly wait: number }
@@ -241,7 +237,7 @@ const sentAfter = (gaps: ReadonlyArray<number>, rate: { readonly limit: number; 
   }
   world.pass(1_100_000)
   expect(termsOf(double)).toEqual(gaps.map((_, index) => `${index}`))
-  return timesOf(double, world)
+  return double.sent.map(({ at }) => at - epoch)
 }
 
 it("Throttle rate: requests are sent in order at even intervals, as early as possible", () =>
@@ -272,9 +268,9 @@ it("Throttle rate: a request that would wait longer than maxWait for its turn fa
   const double = byTerm()
   const world = worldOver(double, { rate: { limit: 10, interval: "1 second" }, maxWait: "3 seconds" })
   const fibers = Array.from({ length: 60 }, (_, index) => world.search(`${index}`))
-  expect(outcomesOf(fibers.slice(31))).toEqual(Array(29).fill(heldBack(3.1)))
+  expect(fibers.slice(31).map(outcomeOf)).toEqual(Array(29).fill(heldBack(3.1)))
   world.pass(3_000)
-  expect(outcomesOf(fibers.slice(0, 31))).toEqual(Array(31).fill("found"))
+  expect(fibers.slice(0, 31).map(outcomeOf)).toEqual(Array(31).fill("found"))
   expect(double.sent).toHaveLength(31)
 })
 
@@ -292,7 +288,7 @@ it("Throttle rate: with onTooManyRequests: \"fail\", a 429 immediately fails req
   const world = worldOver(double, { rate: { limit: 1, interval: "1 second" } })
   const fibers = Array.from({ length: 3 }, (_, index) => world.search(`${index}`))
   world.pass(10)
-  expect(outcomesOf(fibers)).toEqual([tooMany(5), heldBack(5), heldBack(5)])
+  expect(fibers.map(outcomeOf)).toEqual([tooMany(5), heldBack(5), heldBack(5)])
 })
 
 test("held_requests_total: each held request is counted once, with its first reason", function*() {
