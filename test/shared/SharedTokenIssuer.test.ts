@@ -277,6 +277,14 @@ describe("sharing: lease", () => {
     }
   )
 
+  test("a replica that was suspended before it could ask for the lease doesn't blame the lease", function*({ cache }) {
+    const clock = ManualClock.over(yield* Effect.clock)
+    cache.next.set("read", (call) => Effect.zipLeft(call, Effect.sync(() => ManualClock.suspend(clock, hour))))
+    const exchanged = logged(Effect.withClock(Effect.flatMap(replica(), tokenFrom), clock))
+    expect(yield* settle(exchanged)).toEqual([])
+    expect(cache.callsOf("lease")).toEqual([])
+  })
+
   test("a lease that is lost during the exchange is logged, and counts as exchanged alone", function*({ cache }) {
     const dropLease = () => cache.release(cache.lastName(), `${cache.callsOf("lease")[0]?.args[0]}`)
     cache.next.set("write", (call) => Effect.zipRight(Effect.suspend(dropLease), call))

@@ -100,11 +100,11 @@ const jitter = 15
 const waitAfter = (waits: number, random: number): number =>
   Math.round((firstWaits[waits] ?? laterWait) + jitter * (2 * random - 1))
 
-/** How a round ended. `Wait` means that a peer may hold the lease. */
+/** How a round ended. `Wait` means that a peer may hold the lease; `wasHeld` is true if the round asked for it. */
 type RoundEnd =
   | { readonly _tag: "PeerToken"; readonly token: Token }
   | { readonly _tag: "Leased" }
-  | { readonly _tag: "Wait" }
+  | { readonly _tag: "Wait"; readonly wasHeld: boolean }
   | { readonly _tag: "CacheFailed"; readonly error: SharedTokenCacheError }
 
 const runRound = (acquisition: Acquisition, round: number): Effect.Effect<RoundEnd> =>
@@ -112,8 +112,8 @@ const runRound = (acquisition: Acquisition, round: number): Effect.Effect<RoundE
     const published = yield* Effect.interruptible(readPeerToken(acquisition))
     if (Option.isSome(published)) return { _tag: "PeerToken" as const, token: published.value }
     const isLate = (yield* currentMonotonicMillis) >= acquisition.waitsUntil
-    const hasLease = mayTakeLease(round) && !isLate && (yield* acquisition.entry.takeLease)
-    return { _tag: hasLease ? "Leased" as const : "Wait" as const }
+    if (isLate || !mayTakeLease(round)) return { _tag: "Wait" as const, wasHeld: false }
+    return (yield* acquisition.entry.takeLease) ? { _tag: "Leased" as const } : { _tag: "Wait" as const, wasHeld: true }
   }).pipe(Effect.catchAll((error) => Effect.succeed({ _tag: "CacheFailed" as const, error })))
 
 /**
@@ -135,6 +135,7 @@ export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, Tok
   Effect.gen(function*() {
     let round = 0
     let hasFailed = false
+    let wasLeaseHeld = false
     /** The time at which it gives up on a cache that fails, on the monotonic clock. Undefined if the last round succeeded. */
     let outageEndsAt: number | undefined
 
@@ -148,6 +149,7 @@ export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, Tok
         case "Wait":
           round += 1
           outageEndsAt = undefined
+          wasLeaseHeld ||= end.wasHeld
           break
         case "CacheFailed":
           yield* hasFailed ? countFailure(end.error) : reportFailure(end.error)
@@ -156,7 +158,7 @@ export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, Tok
       }
       const remaining = (outageEndsAt ?? acquisition.waitsUntil) - (yield* currentMonotonicMillis)
       if (remaining <= 0) {
-        if (outageEndsAt === undefined) yield* reportHeldLease
+        if (wasLeaseHeld && outageEndsAt === undefined) yield* reportHeldLease
         return yield* exchangeAlone(acquisition)
       }
       // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.
