@@ -11,6 +11,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { copyOfError } from "./internal/errors/copyOfError.js"
 import { messageOf } from "./internal/errors/messages.js"
 import { isPermanent } from "./internal/errors/transportCodes.js"
 
@@ -264,7 +265,13 @@ for (const { prototype } of [...errors, ConfigurationError]) {
   Object.defineProperties(prototype, {
     [brand]: { value: true },
     // The `toJSON` of Effect returns an object that isn't an Error, so AWS Lambda and other loggers would leave out its message and stack.
-    toJSON: { value: undefined },
+    toJSON: {
+      configurable: true,
+      writable: true,
+      value(this: NutritionAdvisorError | ConfigurationError) {
+        return copyOfError(this)
+      }
+    },
     message: {
       configurable: true,
       get(this: NutritionAdvisorError | ConfigurationError) {

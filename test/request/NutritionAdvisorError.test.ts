@@ -44,6 +44,8 @@ describe("NutritionAdvisorError", () => {
   each("JSON.stringify passes %s to its replacer as an Error, as a logger expects", (_, error) => {
     const replacer = (_: string, value: unknown) => value instanceof Error ? value.message : value
     expect(JSON.stringify(error, replacer)).toBe(JSON.stringify(error.message))
+    // The JSON logger of Effect leaves out an object that it has already written.
+    expect(error.toJSON()).not.toBe(error)
   })
 
   each("the message of %s can be changed without affecting its other fields", (_, error) => {
