@@ -99,6 +99,6 @@ export const withCopiedOptions = <A>(
  */
 export const searchKey = (term: string, options: NormalizedOptions): string | undefined => {
   const { headers = {}, urlParams, ...others } = options
-  if (Object.keys(others).length > 0) return undefined
+  if (Object.values(others).some(Predicate.isNotUndefined)) return undefined
   return JSON.stringify({ term, urlParams, headers: Object.entries(headers) })
 }
