@@ -71,7 +71,14 @@ const refused = <Field extends keyof Options>(
 const refusedKeys = (rule: RegExp, ...keys: ReadonlyArray<string>) =>
   refused("licenseKey", rule, keys.map((key) => Redacted.make(key)))
 
-const insecure = ["ftp://a", "http://a", "http://localhost.a", "http://127.0.0.1.a", "http://[::2]"]
+const insecure = [
+  "ftp://a",
+  "http://a",
+  "http://localhost.a",
+  "http://notlocalhost",
+  "http://127.0.0.1.a",
+  "http://[::2]"
+]
 
 /** One row for each rule of a field. */
 const refusals: ReadonlyArray<Refusal> = [

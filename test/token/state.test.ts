@@ -52,7 +52,7 @@ const fail = (cause: Cause.Cause<NutritionAdvisorError.TokenError>): Step => (st
   return [after.phase._tag === "BackingOff" ? `until ${after.phase.until.monotonic / 1_000} s` : "closed", after]
 }
 
-const closeAndAsk: Step = (state, now) => ask(State.close(state), now)
+const closeAndAsk: Step = (state, now) => ask(State.closed(state), now)
 
 type Row = readonly [seconds: number, step: Step, seen: string]
 
@@ -129,6 +129,14 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [2, renew, "fails: Closed"],
     [3, succeed(T1), ""],
     [4, ask, "fails: Closed"]
+  ]],
+  ["after closing before the first flight, callers fail", [
+    [0, closeAndAsk, "fails: Closed"]
+  ]],
+  ["after closing during a backoff, callers fail with Closed instead of the last failure", [
+    [0, ask, "starts flight 1"],
+    [0, fail(unavailable), "until 1 s"],
+    [0, closeAndAsk, "fails: Closed"]
   ]]
 ]
 

@@ -114,7 +114,7 @@ export const make = (options: Options, run: RunInBackground) =>
 
     const close = Effect.sync(() => {
       const { phase } = state
-      state = State.close(state)
+      state = State.closed(state)
       if (phase._tag === "InFlight") Deferred.unsafeDone(phase.flight.result, Exit.failCause(State.clientClosed))
     })
     yield* onClose(close)

@@ -132,4 +132,4 @@ export const failed = <Flight>(
   }
 }
 
-export const close = (state: State<unknown>): State<never> => ({ ...state, phase: { _tag: "Closed" } })
+export const closed = (state: State<unknown>): State<never> => ({ ...state, phase: { _tag: "Closed" } })

@@ -28,10 +28,10 @@ export const suspend = (clock: ManualClock, millis: number): void => {
   clock.monotonicOffset += millis
 }
 
-/** Runs an effect with clocks that are ahead of those of other fibers by this many milliseconds. */
+/** Runs an effect with a wall clock that is ahead of that of other fibers by this many milliseconds. */
 export const withOffset = <A, E, R>(millis: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((base) => {
     const clock = over(base)
-    suspend(clock, millis)
+    clock.wallOffset = millis
     return Effect.withClock(effect, clock)
   })
