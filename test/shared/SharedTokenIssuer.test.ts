@@ -285,6 +285,16 @@ describe("sharing: lease", () => {
     expect(cache.callsOf("lease")).toEqual([])
   })
 
+  test("a replica that exchanges alone because the cache fails doesn't blame the lease", function*({ cache }) {
+    yield* squat(hour)
+    const failReads = Effect.sync(() => cache.always.set("read", Cache.fails))
+    cache.next.set("lease", (call) => Effect.zipLeft(call, failReads))
+    const lines = yield* settle(logged(Effect.flatMap(replica(), tokenFrom)))
+    expect(lines.map(({ message }) => message)).toEqual([
+      expect.stringContaining("The shared token cache could not be used")
+    ])
+  })
+
   test("a lease that is lost during the exchange is logged, and counts as exchanged alone", function*({ cache }) {
     const dropLease = () => cache.release(cache.lastName(), `${cache.callsOf("lease")[0]?.args[0]}`)
     cache.next.set("write", (call) => Effect.zipRight(Effect.suspend(dropLease), call))
