@@ -56,8 +56,8 @@ const adviceFor = (error: LibraryError): string => {
 }
 
 /**
- * Returns the message of a tool error: the error's own message, which is for programmers, with environment variables instead of options,
- * and with advice on whether to search again.
+ * Returns the message of a tool error: the error's own message, with environment variables instead of options, and then whether it helps to
+ * search again. The error's own message is for the person who writes the program.
  */
 export const messageForModel = (error: LibraryError): string => {
   const message = isConfigurationError(error) ? messageWithVariable(error) : messageWithoutHints(error)

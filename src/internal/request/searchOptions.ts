@@ -95,7 +95,7 @@ export const withCopiedOptions = <A>(
 
 /**
  * Returns the key of a search. Two searches have the same key if their terms, parameters and headers are the same, to the letter. Returns
- * undefined if there is another option, which may belong to another customer. Such a search isn't equal to any other.
+ * undefined if there is any other option, because its value may stand for another customer. Such a search isn't equal to any other.
  */
 export const searchKey = (term: string, options: NormalizedOptions): string | undefined => {
   const { headers = {}, urlParams, ...others } = options

@@ -100,7 +100,7 @@ const jitter = 15
 const waitAfter = (waits: number, random: number): number =>
   Math.round((firstWaits[waits] ?? laterWait) + jitter * (2 * random - 1))
 
-/** How a round ended. `Wait` means that a peer may hold the lease; `wasHeld` is true if the round asked for it. */
+/** How a round ended. `Wait` means that a peer may hold the lease, and `wasHeld` that the round asked for the lease and didn't get it. */
 type RoundEnd =
   | { readonly _tag: "PeerToken"; readonly token: Token }
   | { readonly _tag: "Leased" }

@@ -83,7 +83,7 @@ const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<B
   return canBeMissing ? Effect.catchAllCause(body, () => Effect.succeed(emptyBody)) : body
 }
 
-/** The first bytes of a body in codings that some runtimes don't decode in lists, in upper case, or at all. */
+/** The first bytes of a body in codings that some runtimes don't decode, or decode only if it is the only coding and in lower case. */
 const frames: Readonly<Record<string, ReadonlyArray<number>>> = {
   "zstd": [0x28, 0xb5, 0x2f, 0xfd],
   "deflate": [0x78, 0x9c],
