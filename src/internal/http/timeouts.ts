@@ -9,7 +9,7 @@ import { onClose } from "../runtime/onClose.js"
 
 /** An entry with a timeout. It is a node in a ring, ordered by start time. Only this file uses the three fields. */
 export abstract class Timed {
-  dueAt = Number.POSITIVE_INFINITY
+  dueAt = 0
   before: Timed = this
   after: Timed = this
 
@@ -24,7 +24,7 @@ export abstract class Timed {
   }
 }
 
-/** Where the ring starts and ends. It is due at infinity, so it is never reached. */
+/** Where the ring starts and ends. */
 class Anchor extends Timed {
   onEnd() {}
 }
@@ -49,9 +49,9 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
 
     const now = () => monotonicMillis(clock)
 
-    /** Ends the entries that are due by then. It stops at the anchor, which is due at infinity. */
+    /** Ends the entries that are due by then. */
     const endUntil = (latest: number, reason: "Timeout" | "Closed") => {
-      for (let first = anchor.after; first.dueAt <= latest; first = anchor.after) {
+      for (let first = anchor.after; first !== anchor && first.dueAt <= latest; first = anchor.after) {
         first.leave()
         first.onEnd(reason)
       }
@@ -70,8 +70,7 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
     yield* onClose(Effect.sync(() => {
       isClosed = true
       watcher?.unsafeInterruptAsFork(FiberId.none)
-      // All entries, but not the anchor: this is less than infinity.
-      endUntil(Number.MAX_VALUE, "Closed")
+      endUntil(Number.POSITIVE_INFINITY, "Closed")
     }))
 
     return {
