@@ -88,7 +88,7 @@ export type CheckedPolicy = {
  */
 export const make = (policy: Options = {}): Either.Either<CheckedPolicy, ConfigurationError> =>
   Either.gen(function*() {
-    const checked = yield* parse(declarations, policy, "refresh.")
+    const checked = yield* parse(declarations, policy, { prefix: "refresh." })
     const { backoffCap, backoffStart, margin, window } = checked
     yield* check("refresh.margin", [margin < window, "must be shorter than `window`"])
     yield* check(

@@ -51,7 +51,7 @@ export const declarations = {
     parse: (reaction, field) =>
       checkValue(reaction, field, [["fail", "wait"].includes(reaction), "must be \"fail\" or \"wait\""])
   },
-  rate: { parse: (rate, field) => parse(rateDeclarations, rate, `${field}.`) },
+  rate: { parse: (rate, field) => parse(rateDeclarations, rate, { prefix: `${field}.` }) },
   maxWait: { default: "30 seconds", parse: parseMillisOrZero }
 } satisfies Declarations<Options>
 

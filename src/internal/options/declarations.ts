@@ -50,13 +50,17 @@ const parseOne = <Value, Options>(
   return check(field, [!declaration.isRequired, "is not set"])
 }
 
-/** Adds the defaults, and checks and converts the declared options. Fails with the first problem. Ignores all other options. */
-export const parseDeclared = <Options extends object, Table extends Partial<Declarations<Options>>>(
+/**
+ * Adds the defaults, and checks and converts the declared options. Fails with the first problem. Ignores all other options that are `known`,
+ * and rejects the rest.
+ */
+export const parse = <Options extends object, Table extends Partial<Declarations<Options>>>(
   declarations: Table,
   options: Options,
-  prefix = ""
+  { known = declarations, prefix = "" }: { readonly known?: object; readonly prefix?: string } = {}
 ): Checked<Parsed<Table>> =>
   Either.gen(function*() {
+    yield* rejectUnknown(options, known, prefix)
     const table = declarations as Readonly<Record<string, Declaration<unknown, Options>>>
     const given = options as Readonly<Record<string, unknown>>
     const parsed: Record<string, unknown> = {}
@@ -65,10 +69,3 @@ export const parseDeclared = <Options extends object, Table extends Partial<Decl
     }
     return parsed as Parsed<Table>
   })
-
-export const parse = <Options extends object, Table extends Partial<Declarations<Options>>>(
-  declarations: Table,
-  options: Options,
-  prefix = ""
-): Checked<Parsed<Table>> =>
-  Either.andThen(rejectUnknown(options, declarations, prefix), () => parseDeclared(declarations, options, prefix))

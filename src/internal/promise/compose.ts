@@ -34,7 +34,7 @@ const wrapperIfOn = <O extends object>(
   const options = given === true ? defaults : given
   // Users of other clients may pass a number of retries.
   return check(option, [typeof options === "object", "must be true, false or an object with options"]).pipe(
-    Either.andThen(() => parse(declarations, options, `${option}.`)),
+    Either.andThen(() => parse(declarations, options, { prefix: `${option}.` })),
     Either.map(() => layer(options))
   )
 }

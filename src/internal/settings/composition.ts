@@ -3,7 +3,7 @@
  * them, and parses only its own.
  */
 import * as Either from "effect/Either"
-import { type parse, parseDeclared, rejectUnknown } from "../options/declarations.js"
+import { parse } from "../options/declarations.js"
 import {
   dataDeclarations,
   type DataOptions,
@@ -14,15 +14,14 @@ import {
 } from "./settings.js"
 import { cacheDeclarations, sharedClientDeclarations, type SharingOptions, withLongEnoughLease } from "./sharing.js"
 
-const parsePart: typeof parse = (declarations, options) =>
-  Either.andThen(rejectUnknown(options, sharedClientDeclarations), () => parseDeclared(declarations, options))
+const known = sharedClientDeclarations
 
 /** Parses the options of a TokenProvider, which needs neither the token route nor the key. */
-export const parseProvider = (options: ProviderOptions) => parsePart(providerDeclarations, options)
+export const parseProvider = (options: ProviderOptions) => parse(providerDeclarations, options, { known })
 
-export const parseExchange = (options: ExchangeOptions) => parsePart(exchangeDeclarations, options)
+export const parseExchange = (options: ExchangeOptions) => parse(exchangeDeclarations, options, { known })
 
-export const parseData = (options: DataOptions) => parsePart(dataDeclarations, options)
+export const parseData = (options: DataOptions) => parse(dataDeclarations, options, { known })
 
 export const parseSharing = (options: SharingOptions) =>
-  Either.flatMap(parsePart({ ...exchangeDeclarations, ...cacheDeclarations }, options), withLongEnoughLease)
+  Either.flatMap(parse({ ...exchangeDeclarations, ...cacheDeclarations }, options, { known }), withLongEnoughLease)
