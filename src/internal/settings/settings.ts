@@ -1,5 +1,5 @@
 import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
@@ -10,6 +10,7 @@ import { type Declarations, parse, type Parsed } from "../options/declarations.j
 import { redactedText } from "../options/redacted.js"
 import { parseBaseUrl } from "./baseUrl.js"
 import { defaultServiceIdHeader, parseHeaderValue, parseObserveHeaders, parseServiceIdHeader } from "./headerOptions.js"
+import { parseLicenseKey } from "./licenseKey.js"
 import { isPlaceholder, paddingRules, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
@@ -74,31 +75,6 @@ export interface DataOptions extends CommonOptions {
    * by default.
    */
   readonly observeHeaders?: ReadonlyArray<string> | undefined
-}
-
-/** Control and format characters, and any space except U+0020. Copied keys may contain them. */
-const invisible = /(?! )[\p{Cc}\p{Cf}\p{Z}]/u
-
-/** Checks that a license key can be percent-encoded as one path segment, and is not a placeholder. */
-export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void> => {
-  const key = String(Redacted.value(secret))
-  const isSegment = Url.isWellFormed(key) && !invisible.test(key) && !Url.isDotSegment(key)
-  return check(
-    "licenseKey",
-    [key.trim() !== "", "is blank"],
-    [key !== "undefined", "is not set"],
-    ...paddingRules(key),
-    [!/^\{\s*"/.test(key), "is JSON: use the field that contains the key"],
-    [isSegment, "contains an invisible character, or one that a URL path segment can't have"],
-    [!isPlaceholder(key), placeholderRule]
-  )
-}
-
-const parseLicenseKey = (licenseKey: LicenseKeySource, field: string) => {
-  const checked = Redacted.isRedacted(licenseKey)
-    ? checkLicenseKey(licenseKey)
-    : check(field, [Effect.isEffect(licenseKey), "must be a Redacted or an Effect that returns one"])
-  return Either.map(checked, () => licenseKey)
 }
 
 const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: string) =>

@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
-import * as Settings from "../settings/settings.js"
+import { checkLicenseKey } from "../settings/licenseKey.js"
+import type { LicenseKeySource } from "../settings/settings.js"
 
 /**
  * The license key that a wrapping issuer has already read, so that the wrapped issuer uses the same one even if the key is rotated in the
@@ -14,19 +15,19 @@ export class LicenseKey
 {}
 
 const readSetting = (
-  licenseKey: Settings.LicenseKeySource
+  licenseKey: LicenseKeySource
 ): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
   Redacted.isRedacted(licenseKey)
     ? Effect.succeed(licenseKey)
     : Effect.tap(licenseKey, (key) =>
       Effect.mapError(
-        Settings.checkLicenseKey(key),
+        checkLicenseKey(key),
         ({ rule }) => new LicenseKeyUnavailable({ detail: `the value ${rule}` })
       ))
 
 /** Returns the license key. If the option is an Effect, runs it and checks the result. A plain value was checked with the options. */
 export const readLicenseKey = (
-  licenseKey: Settings.LicenseKeySource
+  licenseKey: LicenseKeySource
 ): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
   Effect.flatMap(
     Effect.serviceOption(LicenseKey),
