@@ -14,6 +14,7 @@ import * as v from "valibot"
 import { z } from "zod"
 import { version } from "../../src/internal/settings/version.js"
 import { arranged } from "../support/doubles/arranged.js"
+import { fromPeer } from "../support/doubles/IssuerDouble.js"
 import { advisor, execute, requestsOf, settings } from "../support/doubles/simulatedAdvisor.js"
 import * as Time from "../support/doubles/Time.js"
 
@@ -260,7 +261,7 @@ buildingTest(
 
 const ownToken = AccessToken.make({ value: "own-token", serviceId: "own-id", receivedAt: 0, expiresAt: 3_600_000 })
 
-const tokenOfPeer = new AccessToken.AccessToken({ ...ownToken, isFromPeer: true })
+const tokenOfPeer = fromPeer(ownToken)
 
 test(
   "layerWithoutTokens: a request is sent at most three times, even if each renewal returns a peer's rejected token",

@@ -36,10 +36,6 @@ const replacing = (token: AccessToken.AccessToken, request: Partial<TokenIssuer.
   ...request
 })
 
-/** The token as a replica gets it that didn't exchange the key. */
-const fromPeer = (token: AccessToken.AccessToken, times: Partial<AccessToken.AccessToken> = {}) =>
-  new AccessToken.AccessToken({ ...token, ...times, isFromPeer: true })
-
 /** The result, and the milliseconds that it took. */
 const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
@@ -142,14 +138,14 @@ describe("sharing: token in the cache", () => {
     expect(Issuer.valueOf(found)).toBe(Issuer.secretOf(2))
     expect(yield* issuer.calls).toBe(2)
     expect(second.receivedAt).toBe(100)
-    expect(found).toEqual(fromPeer(second, { receivedAt: first.receivedAt, expiresAt: first.receivedAt + life }))
+    expect(found).toEqual(Issuer.fromPeer(second, { receivedAt: first.receivedAt, expiresAt: first.receivedAt + life }))
   })
 
   test("a token from a peer whose clock is ahead is fresh and expires on time", function*() {
     const exchanged = yield* settle(ManualClock.withOffset(hour, tokenFrom(yield* replica())))
     const token = yield* settle(tokenFrom(yield* replica()))
     const now = yield* Clock.currentTimeMillis
-    expect(token).toEqual(fromPeer(exchanged, { receivedAt: now, expiresAt: now + life }))
+    expect(token).toEqual(Issuer.fromPeer(exchanged, { receivedAt: now, expiresAt: now + life }))
     expect(AccessToken.stateAt(token, now, yield* RefreshPolicy.make())).toBe("fresh")
   })
 

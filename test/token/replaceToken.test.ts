@@ -3,9 +3,7 @@ import { Effect, Option, TestClock } from "effect"
 import { AccessToken, RefreshPolicy, TokenStore } from "effect-nutrition-advisor"
 import { replaceToken } from "../../src/internal/token/replaceToken.js"
 import { test } from "../support/doubles/arranged.js"
-import { token } from "../support/doubles/IssuerDouble.js"
-
-const fromPeer = (token: AccessToken.AccessToken) => new AccessToken.AccessToken({ ...token, isFromPeer: true })
+import { fromPeer, token } from "../support/doubles/IssuerDouble.js"
 
 const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToken) =>
   Effect.gen(function*() {

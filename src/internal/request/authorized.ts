@@ -98,7 +98,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
       let { response, token } = rejection
       for (let renewals = 0; hasRejectedStatus(response); renewals += 1) {
         // The new token may come from another replica and be rejected as well. The second renewal then exchanges the license key.
-        const mayRenew = renewals === 0 || (renewals === 1 && token.isFromPeer === true)
+        const mayRenew = renewals === 0 || (renewals === 1 && token.isFromPeer)
         if (!mayRenew) return yield* forbidden(response, "RejectedAgain")
         token = yield* renewRejected(token, response)
         if (!isReplayable(request.body)) return yield* forbidden(response, "BodyNotReplayable")

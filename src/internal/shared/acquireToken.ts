@@ -26,8 +26,7 @@ interface Acquisition {
 }
 
 /** Moves a token's times back if the peer's clock is ahead, so that it doesn't seem to live longer than it does. */
-const asReceivedHere = (token: Token, now: number): Token =>
-  new AccessToken.AccessToken({ ...movedBy(token, Math.min(0, now - token.receivedAt)), isFromPeer: true })
+const asReceivedHere = (token: Token, now: number): Token => movedBy(token, Math.min(0, now - token.receivedAt))
 
 const readPeerToken = (
   { entry, mayReplace, policy }: Acquisition

@@ -125,5 +125,5 @@ export const toSharedJson = (token: AccessToken): string => {
 export const fromSharedJson = (json: string): Option.Option<AccessToken> =>
   Option.map(
     Schema.decodeOption(Schema.parseJson(sharedToken()))(json),
-    (fields) => new AccessToken({ ...fields, tokenType: "Bearer" })
+    (fields) => new AccessToken({ ...fields, tokenType: "Bearer", isFromPeer: true })
   )

@@ -86,7 +86,7 @@ export const replaceToken = (
     if (!AccessToken.isUsable(issued, now, policy)) return yield* invalidResponse("expires_in")
     const token = tokenToStore(request, issued, yield* store.current, policy, now)
     yield* store.put(token)
-    if (issued.isFromPeer === true) return { token, outcome: "fromPeer" }
+    if (issued.isFromPeer) return { token, outcome: "fromPeer" }
     return { token, outcome: isReplaced(issued) ? "unchanged" : "issued" }
   })
 

@@ -30,6 +30,12 @@ export const token = (number: number, receivedAt: number, life: number): AccessT
   return AccessToken.make(fields)
 }
 
+/** The token as a replica gets it that didn't exchange the key. */
+export const fromPeer = (
+  token: AccessToken.AccessToken,
+  times: Partial<AccessToken.AccessToken> = {}
+): AccessToken.AccessToken => new AccessToken.AccessToken({ ...token, ...times, isFromPeer: true })
+
 /** An outcome that returns the token of this number, received now, with this life in milliseconds. */
 export const issued = (number: number, life: number): Outcome =>
   Effect.map(Clock.currentTimeMillis, (now) => token(number, now, life))
