@@ -1,4 +1,7 @@
-/** Reads and compares the options of a search. Parameters and headers may be iterators, which can be read only once. */
+/**
+ * Reads the options of a search, only once, because parameters and headers may be iterators. The client and SearchCache normalize them, so
+ * that equal options look the same. Whatever else passes them on only copies them.
+ */
 import * as Headers from "@effect/platform/Headers"
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Exit from "effect/Exit"
@@ -42,30 +45,6 @@ const copyParam = (given: Param): Param => {
 const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string, UrlParams.Coercible]> =>
   Symbol.iterator in input
 
-const paramsOf = (input: UrlParams.Input): Url.Pairs =>
-  Array.from<readonly [string, Param]>(isIterable(input) ? input : Object.entries(input))
-    .flatMap(([name, value]) => UrlParams.fromInput({ [name]: copyParam(value) }))
-
-const normalized = (options: SearchOptions): NormalizedOptions => ({
-  ...options,
-  urlParams: paramsOf(options.urlParams ?? []),
-  headers: options.headers ? presentHeaders(Headers.fromInput(options.headers)) : undefined
-})
-
-const copyHeader = (value: string | ReadonlyArray<string> | undefined) => Array.isArray(value) ? [...value] : value
-
-const copied = (options: SearchOptions): SearchOptions => {
-  const { headers, urlParams } = options
-  return {
-    ...options,
-    ...urlParams && { urlParams: isIterable(urlParams) ? Array.from(urlParams) : copyRecord(urlParams, copyParam) },
-    ...headers && { headers: Predicate.isIterable(headers) ? Array.from(headers) : copyRecord(headers, copyHeader) }
-  }
-}
-
-/** The normal form of no options, made once. */
-const none = normalized({})
-
 /**
  * If reading the options throws, the search dies with that defect. An Exit is also an Effect, so it can stand for a request and for a search.
  */
@@ -77,11 +56,35 @@ const orDie = <A>(search: () => A): A | Exit.Exit<never> => {
   }
 }
 
+const paramsOf = (input: UrlParams.Input): Url.Pairs =>
+  Array.from<readonly [string, Param]>(isIterable(input) ? input : Object.entries(input))
+    .flatMap(([name, value]) => UrlParams.fromInput({ [name]: copyParam(value) }))
+
+const normalized = (options: SearchOptions): NormalizedOptions => ({
+  ...options,
+  urlParams: paramsOf(options.urlParams ?? []),
+  headers: options.headers ? presentHeaders(Headers.fromInput(options.headers)) : undefined
+})
+
+/** The normal form of no options, made once. */
+const noOptions = normalized({})
+
 /** Reads the options of a search at once, into their normal form, so that each run sends the same values. */
 export const withNormalizedOptions = <A>(
   options: SearchOptions | undefined,
   search: (options: NormalizedOptions) => A
-): A | Exit.Exit<never> => orDie(() => search(options ? normalized(options) : none))
+): A | Exit.Exit<never> => orDie(() => search(options ? normalized(options) : noOptions))
+
+const copyHeader = (value: string | ReadonlyArray<string> | undefined) => Array.isArray(value) ? [...value] : value
+
+const copied = (options: SearchOptions): SearchOptions => {
+  const { headers, urlParams } = options
+  return {
+    ...options,
+    ...urlParams && { urlParams: isIterable(urlParams) ? Array.from(urlParams) : copyRecord(urlParams, copyParam) },
+    ...headers && { headers: Predicate.isIterable(headers) ? Array.from(headers) : copyRecord(headers, copyHeader) }
+  }
+}
 
 /**
  * Passes the options of a search to another client, which may read them later or more than once. They are copied, because the caller may
