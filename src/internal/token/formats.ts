@@ -109,7 +109,10 @@ const sharedToken = () => {
   })
 }
 
-/** Encodes a token for other replicas. The result contains its secrets. It doesn't check the token: replicas that decode it do. */
+/**
+ * Encodes a token for other replicas. The result contains its secrets. The schema isn't used, because its error for the invalid token of a
+ * custom issuer would contain them, too. Replicas check the token when they decode it.
+ */
 export const toSharedJson = (token: AccessToken): string => {
   const fields = {
     value: Redacted.value(token.value),

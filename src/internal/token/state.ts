@@ -68,7 +68,7 @@ const isTooEarly = (
   }
 }
 
-/** Why no flight may start, or undefined if one may. */
+/** What callers fail with if no flight may start, or undefined if one may. The last exchange may have died with a defect, so it is a Cause. */
 export const refusalOf = (
   state: State<unknown>,
   reason: ExchangeRequest["reason"],
