@@ -102,12 +102,11 @@ test.each(Object.entries(forbiddenCalls))(
   "span: it has the status and the listed header of the rejection if the call fails with the reason %s",
   function*([reason, forbiddenCall], simulator) {
     const { headers, ...others } = responseOf(forbiddenCall)
-    const response = { ...others, headers: { ...headers, ...identified } }
-    yield* arrange(simulator, { ...forbiddenCall, response })
+    yield* arrange(simulator, forbiddenCall, { ...others, headers: { ...headers, ...identified } })
     const { result, spans } = yield* spansOf(failures(forbiddenCall))
     const last = result.at(-1)
     expect(last).toMatchObject({ _tag: "Forbidden", reason })
     expect(last && headersOf(last)).toEqual(shown)
-    expect(spans.map(([, ...attributes]) => attributes)).toEqual(result.map(() => [403, "request-1"]))
+    expect(spans.map(([, ...attributes]) => attributes)).toEqual(result.map(() => [others.status, "request-1"]))
   }
 )

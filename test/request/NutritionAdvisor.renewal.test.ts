@@ -9,8 +9,10 @@ import {
   arrange,
   failures,
   forbiddenCalls,
+  rejectedStatuses,
   responseOf,
-  search as forbiddenSearch
+  search as forbiddenSearch,
+  statusesOf
 } from "../support/tables/forbiddenCalls.js"
 
 /** A client that has searched once. */
@@ -71,14 +73,19 @@ test.each(Object.entries(forbiddenCalls))(
   }
 )
 
-test.each(Object.entries(forbiddenCalls))(
-  "renewal: a Forbidden has the status and the body of the response: %s",
-  function*([, forbiddenCall], { simulator }) {
-    const { body = { note: "rejected" }, ...others } = responseOf(forbiddenCall)
-    yield* arrange(simulator, { ...forbiddenCall, response: { ...others, body } })
+const rejections = Object.entries(forbiddenCalls).flatMap(([reason, forbiddenCall]) =>
+  statusesOf(forbiddenCall).map((status) => [reason, status, forbiddenCall] as const)
+)
+
+test.each(rejections)(
+  "renewal: a Forbidden has the status and the body of the response: %s with status %i",
+  function*([reason, status, forbiddenCall], { simulator }) {
+    const { body = { note: "rejected" }, ...others } = { ...forbiddenCall.response, status }
+    yield* arrange(simulator, forbiddenCall, { ...others, body })
     const error = (yield* failures(forbiddenCall)).at(-1)
-    const [status, text] = error?._tag === "Forbidden" ? [error.status, error.body && Redacted.value(error.body)] : []
-    expect({ status, text }).toEqual({ status: others.status, text: JSON.stringify(body) })
+    expect(error).toMatchObject({ _tag: "Forbidden", reason, status })
+    const text = error?._tag === "Forbidden" && error.body ? Redacted.value(error.body) : undefined
+    expect(text).toBe(JSON.stringify(body))
   }
 )
 
@@ -109,12 +116,13 @@ const withOtherValues = (given: unknown) => Predicate.isRecord(given) ? Record.m
 test.each(Object.entries(forbiddenCalls))(
   "renewal: the response of %s, but with another status code or other values, is an ordinary rejection",
   function*([, row], { search, simulator }) {
-    const response = responseOf(row)
-    const { body, headers, status } = response
-    yield* simulator.respondNext("search", { ...response, status: status === 403 ? 401 : 403 })
-    yield* search("oats")
-    yield* simulator.respondNext("search", { status, headers: withOtherValues(headers), body: withOtherValues(body) })
-    yield* search("oats")
+    const { response = {} } = row
+    const others = { headers: withOtherValues(response.headers), body: withOtherValues(response.body) }
+    for (const status of rejectedStatuses) {
+      const content = statusesOf(row).includes(status) ? others : response
+      yield* simulator.respondNext("search", { ...content, status })
+      yield* search("oats")
+    }
     expect((yield* simulator.counters).exchanges).toBe(3)
   }
 )

@@ -6,12 +6,19 @@ import type { Simulator } from "effect-nutrition-advisor/testing"
 import type { RequestReason } from "../../../src/internal/errors/forbidden.js"
 import { execute } from "../doubles/simulatedAdvisor.js"
 
+/** The status codes that a client treats as a rejection by default. */
+export const rejectedStatuses = [403, 401] as const
+
+type RejectedStatus = (typeof rejectedStatuses)[number]
+
 export interface ForbiddenCall {
   /**
-   * The response to each search and request, if the reason depends on it. Otherwise, it is a 403. Similar responses that are ordinary
-   * rejections are rows of `request/NutritionAdvisor.renewal.test.ts`.
+   * What the response to each search and request contains, if the reason depends on it. Similar responses that are ordinary rejections are
+   * rows of `request/NutritionAdvisor.renewal.test.ts`.
    */
-  readonly response?: Simulator.Reply
+  readonly response?: Omit<Simulator.Reply, "status">
+  /** The status codes of responses with this reason. All of `rejectedStatuses` by default. */
+  readonly statuses?: readonly [RejectedStatus, ...Array<RejectedStatus>]
   /** Whether each exchange returns the same token. */
   readonly isTokenUnchanged?: boolean
   readonly call: Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor>
@@ -44,12 +51,21 @@ export const forbiddenCalls: Readonly<Record<RequestReason, ForbiddenCall>> = {
   }
 }
 
-export const responseOf = ({ response = { status: 403 } }: ForbiddenCall): Simulator.Reply => response
+export const statusesOf = ({ statuses = rejectedStatuses }: ForbiddenCall): ReadonlyArray<RejectedStatus> => statuses
 
-export const arrange = (simulator: Simulator.Service, forbiddenCall: ForbiddenCall) =>
+export const responseOf = ({ response, statuses: [status] = rejectedStatuses }: ForbiddenCall): Simulator.Reply => ({
+  ...response,
+  status
+})
+
+export const arrange = (
+  simulator: Simulator.Service,
+  forbiddenCall: ForbiddenCall,
+  response: Simulator.Reply = responseOf(forbiddenCall)
+) =>
   Effect.all([
-    simulator.respondAlways("search", responseOf(forbiddenCall)),
-    simulator.respondAlways("request", responseOf(forbiddenCall)),
+    simulator.respondAlways("search", response),
+    simulator.respondAlways("request", response),
     Effect.when(simulator.provoke("token", "same-token"), () => forbiddenCall.isTokenUnchanged === true)
   ])
 
