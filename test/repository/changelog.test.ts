@@ -6,6 +6,7 @@ import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { sharedClientDeclarations } from "../../src/internal/settings/sharing.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
+import { docsOf } from "../support/documents/jsdoc.js"
 import { token } from "../support/doubles/IssuerDouble.js"
 import { searchOptionRows } from "../support/tables/searchOptions.js"
 import { tokenRouteRows } from "../support/tables/tokenRoutes.js"
@@ -23,6 +24,7 @@ it.each<readonly [what: string, subject: string, names: ReadonlyArray<string>]>(
   ["refresh option", "refresh", Object.keys(RefreshPolicy.declarations)],
   ...Object.entries({ RedisTokenCache, RequestRetry, SearchCache, Throttle, UndiciClient })
     .map(([name, { declarations }]) => [`option of ${name}`, `\`${name}\``, Object.keys(declarations)] as const),
+  ["option of the simulator", "`Simulator`", Object.keys(docsOf("src/testing/Simulator.ts", "interface Options"))],
   ["option of a search", "search", Object.keys(searchOptionRows)],
   ["field of a token", "access token", Object.keys(token(1, 0, 1))],
   ["field of the status", "status", Object.keys(tokenStatusOf(Option.none(), Option.none()))],

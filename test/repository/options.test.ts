@@ -10,6 +10,7 @@ import * as Sharing from "../../src/internal/settings/sharing.js"
 import { version } from "../../src/internal/settings/version.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { read } from "../support/documents/blocks.js"
+import { docsIn, docsOf, plain } from "../support/documents/jsdoc.js"
 import { token } from "../support/doubles/IssuerDouble.js"
 import { searchOptionRows } from "../support/tables/searchOptions.js"
 
@@ -32,14 +33,6 @@ const defaultsOf = (declared: Declared) =>
     const shown = "default" in declaration ? shownDefault(declaration.default) : undefined
     return shown === undefined ? [] : [[name, shown] as const]
   })
-
-const plain = (text: string) => text.replace(/\s*\n\s*\*\s*/g, " ").replace(/["`]/g, "").trim()
-
-/** The JSDoc of each field that a text declares. It is undefined for a field without JSDoc. */
-const docsIn = (text: string): Readonly<Record<string, string | undefined>> => {
-  const fields = text.matchAll(/(?:\/\*\*((?:(?!\*\/)[^])*)\*\/\s+)?readonly (\w+)\??:/g)
-  return Object.fromEntries(Array.from(fields, ([, doc, name = ""]) => [name, doc && plain(doc)]))
-}
 
 it.each<readonly [string, Declared]>([
   ["src/internal/settings/settings.ts", Settings.clientDeclarations],
@@ -65,14 +58,12 @@ it.each<readonly [path: string, type: string, all: object]>([
   ["src/AccessToken.ts", "class AccessToken", token(1, 0, 1)],
   ["src/internal/token/status.ts", "interface TokenStatus", tokenStatusOf(Option.none(), Option.none())]
 ])("JSDoc in %s: each field of %s is described", (path, type, all) => {
-  const [, declaration = ""] = read(path).split(type)
-  const docs = docsIn(declaration.split("\n}")[0] ?? "")
+  const docs = docsOf(path, type)
   expect(Object.keys(all).filter((name) => docs[name] === undefined)).toEqual([])
 })
 
 it("each option of the simulator has JSDoc, and docs/testing.md names it", () => {
-  const [, declaration = ""] = read("src/testing/Simulator.ts").split("interface Options")
-  const docs = docsIn(declaration.split("\n}")[0] ?? "")
+  const docs = docsOf("src/testing/Simulator.ts", "interface Options")
   const options = Object.keys(docs)
   expect(options.length).toBeGreaterThan(5)
   expect(options.filter((name) => docs[name] === undefined)).toEqual([])
