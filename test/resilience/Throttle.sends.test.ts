@@ -71,7 +71,7 @@ test("Throttle: requests that wait for a token are sent in the order of their ca
   )
 })
 
-test("Throttle: a request that waits for a new token after its turn takes another turn", function*(simulator) {
+test("Throttle: a request that waits for a new token after its permit needs another permit", function*(simulator) {
   yield* simulator.setLatency("token", 900)
   const fibers = yield* forty
   yield* pass(1_000)
@@ -83,7 +83,7 @@ test("Throttle: a request that waits for a new token after its turn takes anothe
 })
 
 test(
-  "Throttle: a request that finds another token after its turn, without waiting, keeps this turn",
+  "Throttle: a request that finds another token after its permit, without waiting, keeps this permit",
   function*(simulator) {
     yield* simulator.setLatency("token", 900)
     const fibers = yield* forty
@@ -103,7 +103,7 @@ const slowStore = Layer.effect(
 )
 
 test(
-  "Throttle over a slow TokenStore: a request whose token is the same after its turn keeps this turn",
+  "Throttle over a slow TokenStore: a request whose token is the same after its permit keeps this permit",
   function*() {
     const fibers = yield* forty
     yield* pass(2_500)

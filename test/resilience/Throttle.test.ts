@@ -264,7 +264,7 @@ it("Throttle rate: no interval has more requests than the limit, even if the lim
     { numRuns: 8, endOnFailure: true }
   ))
 
-it("Throttle rate: a request that would wait longer than maxWait for its turn fails at once", () => {
+it("Throttle rate: a request that would wait longer than maxWait for its permit fails at once", () => {
   const double = byTerm()
   const world = worldOver(double, { rate: { limit: 10, interval: "1 second" }, maxWait: "3 seconds" })
   const fibers = Array.from({ length: 60 }, (_, index) => world.search(`${index}`))

@@ -8,7 +8,7 @@ import { longestRetryAfter } from "../../errors/retry.js"
 
 /** A request of the queue. Its identity tells the probe from the others. */
 interface Permitted {
-  /** The time at which it was last let through. */
+  /** The time of its last permit. */
   readonly permittedAt: number
 }
 
@@ -17,7 +17,7 @@ export type Hold =
   | { readonly _tag: "Open" }
   /** No request is sent before `until`, and then only one. */
   | { readonly _tag: "Held"; readonly until: number }
-  /** One request, the probe, was let through. The others wait for its response, or until the next one replaces it at `until`. */
+  /** One request, the probe, has got a permit. The others wait for its response, or until the next one replaces it at `until`. */
   | { readonly _tag: "Probing"; readonly probe: Permitted; readonly since: number; readonly until: number }
 
 export const open: Hold = { _tag: "Open" }
@@ -25,12 +25,12 @@ export const open: Hold = { _tag: "Open" }
 /** How long the other requests wait for the response to a probe. */
 const probeMillis = 5_000
 
-/** Returns how long a request has to wait before it may be sent. */
+/** Returns how long a request has to wait for a permit. */
 export const waitTime = (hold: Hold, request: Permitted, now: number): number =>
   hold._tag === "Open" || (hold._tag === "Probing" && hold.probe === request) ? 0 : Math.max(0, hold.until - now)
 
-/** Lets a request through, which becomes the probe if there is a hold. */
-export const permit = (hold: Hold, request: Permitted, now: number): Hold => {
+/** Updates the hold after a request has got a permit. During a hold, it becomes the probe. */
+export const grant = (hold: Hold, request: Permitted, now: number): Hold => {
   if (hold._tag === "Open") return hold
   const since = hold._tag === "Probing" ? hold.since : now
   return { _tag: "Probing", probe: request, since, until: now + probeMillis }
@@ -49,7 +49,7 @@ const holdMillis = (retryAfter: number | undefined): number => {
   return Math.min(longestRetryAfter, seconds * 1000)
 }
 
-/** Updates the hold after a request that was let through has ended. */
+/** Updates the hold after a request with a permit has ended. */
 export const end = (
   hold: Hold,
   request: Permitted,

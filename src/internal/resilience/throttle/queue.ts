@@ -25,10 +25,10 @@ interface QueuedRequest {
   readonly operation: DataOperation
   /** How long it has waited in the queue so far. */
   waited: number
-  /** The time at which it was last let through. */
+  /** The time of its last permit. */
   permittedAt: number
-  /** Whether its first turn is used up. */
-  hasStarted: boolean
+  /** Whether it has reached its first send. From then on, it needs another permit for each send. */
+  hasReachedSend: boolean
   /** Whether the metric has counted it. */
   isCounted: boolean
 }
@@ -37,23 +37,28 @@ interface Waiter {
   readonly request: QueuedRequest
   readonly since: number
   readonly deadline: number
-  readonly turn: Deferred.Deferred<void, NutritionAdvisorError>
+  readonly permit: Deferred.Deferred<void, NutritionAdvisorError>
 }
 
-/** Whether a request may go now, has to wait, or fails because it would wait too long. `millis` is its wait, as far as it is known. */
+/** Whether a request gets a permit now, has to wait, or fails because it would wait too long. `millis` is its wait, as far as it is known. */
 type Decision =
   | { readonly _tag: "Now" }
   | { readonly _tag: "Wait" | "TooLate"; readonly reason: "TooManyRequests" | "Rate"; readonly millis: number }
 
-/** Whether the request is sent right after its turn, without waiting for a token in between. */
+/** Whether the request is sent right after its permit, without waiting for a token in between. */
 const isImmediate = ({ permittedAt }: QueuedRequest, now: number) => now - permittedAt < immediateMillis
 
-/** Each request waits for a turn before it starts. It waits for another turn before each send, unless it can use its first one. */
+const closed = ({ request: { operation } }: Waiter) => Exit.fail(closedError(operation))
+
+const tooLate = ({ request: { operation } }: Waiter, millis: number) =>
+  Exit.fail(new TooManyRequests({ operation, retryAfter: millis / 1000 }))
+
+/** Grants permits. A request waits for one before it starts, and for another one before each send, unless it can still use its first one. */
 export class Queue {
-  /** Requests that have started and need another turn before they are sent. They go before those that have not started. */
-  private readonly startedRequests = new Set<Waiter>()
-  /** Requests that have not started. All have the same longest wait, so the first one has the earliest deadline. */
-  private readonly newRequests = new Set<Waiter>()
+  /** They get their permits before those that wait to start. */
+  private readonly waitingToSend = new Set<Waiter>()
+  /** All have the same longest wait, so the first one has the earliest deadline. */
+  private readonly waitingToStart = new Set<Waiter>()
   private hold = Hold.open
   private pace = Pace.initial
   private lastPermitted: QueuedRequest | undefined
@@ -75,25 +80,25 @@ export class Queue {
         operation,
         waited: 0,
         permittedAt: Number.NEGATIVE_INFINITY,
-        hasStarted: false,
+        hasReachedSend: false,
         isCounted: false
       }
-      const throttled = Effect.zipRight(this.awaitTurn(request), withGate(call, this.awaitSend(request)))
+      const throttled = Effect.zipRight(this.awaitPermit(request), withGate(call, this.beforeSend(request)))
       return Effect.onExit(throttled, (exit) => Effect.sync(() => this.end(request, exit)))
     })
   }
 
-  /** Lets requests through until one has to wait, and sets a timer to continue when that wait or a deadline ends. */
+  /** Grants permits until a request has to wait, and sets a timer to continue when that wait or a deadline ends. */
   advance(now = this.now()) {
     let timer = Number.POSITIVE_INFINITY
-    for (const lane of [this.startedRequests, this.newRequests]) {
+    for (const lane of [this.waitingToSend, this.waitingToStart]) {
       for (const waiter of lane) {
         const decision = this.decide(waiter, now)
-        if (decision._tag === "Now") this.permit(waiter, now)
-        else if (decision._tag === "TooLate") this.rejectAsTooLate(waiter, decision.millis)
+        if (decision._tag === "Now") this.grant(waiter, now)
+        else if (decision._tag === "TooLate") this.leave(waiter, tooLate(waiter, decision.millis))
         else {
           timer = Math.min(timer, decision.millis, waiter.deadline - now)
-          if (lane === this.newRequests) break
+          if (lane === this.waitingToStart) break
         }
       }
     }
@@ -103,38 +108,38 @@ export class Queue {
   /** Fails all requests that wait, and every later one. */
   close() {
     this.isClosed = true
-    for (const waiter of [...this.startedRequests, ...this.newRequests]) this.rejectAsClosed(waiter)
+    for (const waiter of [...this.waitingToSend, ...this.waitingToStart]) this.leave(waiter, closed(waiter))
   }
 
-  private laneOf({ hasStarted }: QueuedRequest): Set<Waiter> {
-    return hasStarted ? this.startedRequests : this.newRequests
+  private laneOf({ hasReachedSend }: QueuedRequest): Set<Waiter> {
+    return hasReachedSend ? this.waitingToSend : this.waitingToStart
   }
 
-  private awaitTurn(request: QueuedRequest): Effect.Effect<void, NutritionAdvisorError> {
+  private awaitPermit(request: QueuedRequest): Effect.Effect<void, NutritionAdvisorError> {
     return Effect.uninterruptibleMask((restore) => {
       const waiter = this.join(request)
       const quit = Effect.sync(() => this.laneOf(request).delete(waiter))
-      return Effect.onInterrupt(restore(Deferred.await(waiter.turn)), () => quit)
+      return Effect.onInterrupt(restore(Deferred.await(waiter.permit)), () => quit)
     })
   }
 
-  /** Whether a request can be sent in its first turn: right after it, or later if the turn can be moved to now. */
-  private canUseTurn(request: QueuedRequest, now: number): boolean {
-    if (request.hasStarted || Hold.waitTime(this.hold, request, now) > 0) return false
-    // It can be moved if it was counted last, and no started request waits.
-    const canMove = this.lastPermitted === request && this.startedRequests.size === 0
+  /** Whether a request can be sent with its first permit: right after it, or later if the permit can be moved to now. */
+  private canUsePermit(request: QueuedRequest, now: number): boolean {
+    if (request.hasReachedSend || Hold.waitTime(this.hold, request, now) > 0) return false
+    // It can be moved if it is the last permit, and no other request waits to send.
+    const canMove = this.lastPermitted === request && this.waitingToSend.size === 0
     return isImmediate(request, now) || canMove
   }
 
-  /** Runs just before a request is sent. If it has waited for a token, or is being resent, it needs another turn. */
-  private awaitSend(request: QueuedRequest): Effect.Effect<void, NutritionAdvisorError> {
+  /** Runs just before a request is sent. If it has waited for a token, or is being resent, it needs another permit. */
+  private beforeSend(request: QueuedRequest): Effect.Effect<void, NutritionAdvisorError> {
     return Effect.suspend(() => {
       const now = this.now()
-      const canUseTurn = this.canUseTurn(request, now)
-      request.hasStarted = true
-      if (!canUseTurn) return this.awaitTurn(request)
+      const canUsePermit = this.canUsePermit(request, now)
+      request.hasReachedSend = true
+      if (!canUsePermit) return this.awaitPermit(request)
       if (!isImmediate(request, now)) this.pace = Pace.startAt(now)
-      this.hold = Hold.permit(this.hold, request, now)
+      this.hold = Hold.grant(this.hold, request, now)
       request.permittedAt = now
       return Effect.void
     })
@@ -152,52 +157,43 @@ export class Queue {
       request,
       since: now,
       deadline: now + this.settings.maxWait - request.waited,
-      turn: Deferred.unsafeMake(FiberId.none)
+      permit: Deferred.unsafeMake(FiberId.none)
     }
-    if (this.isClosed) this.rejectAsClosed(waiter)
+    if (this.isClosed) this.leave(waiter, closed(waiter))
     else this.enqueue(waiter, now)
     return waiter
   }
 
   private enqueue(waiter: Waiter, now: number) {
     const { request } = waiter
-    const ahead = this.startedRequests.size + (request.hasStarted ? 0 : this.newRequests.size)
+    const ahead = this.waitingToSend.size + (request.hasReachedSend ? 0 : this.waitingToStart.size)
     const decision = this.decide(waiter, now, ahead)
     if (decision._tag !== "Now" && !request.isCounted) {
       heldRequests.count(decision.reason)
       request.isCounted = true
     }
-    if (decision._tag === "TooLate") return this.rejectAsTooLate(waiter, decision.millis)
+    if (decision._tag === "TooLate") return this.leave(waiter, tooLate(waiter, decision.millis))
     this.laneOf(request).add(waiter)
     // If others joined earlier, the timer for the first of them is already set, and also serves this one.
-    if (decision._tag === "Now" || request.hasStarted || ahead === 0) this.advance(now)
+    if (decision._tag === "Now" || request.hasReachedSend || ahead === 0) this.advance(now)
   }
 
   private leave(waiter: Waiter, outcome: Exit.Exit<void, NutritionAdvisorError>) {
     waiter.request.waited += this.now() - waiter.since
     this.laneOf(waiter.request).delete(waiter)
-    Deferred.unsafeDone(waiter.turn, outcome)
+    Deferred.unsafeDone(waiter.permit, outcome)
   }
 
-  private rejectAsClosed(waiter: Waiter) {
-    this.leave(waiter, Exit.fail(closedError(waiter.request.operation)))
-  }
-
-  private permit(waiter: Waiter, now: number) {
+  private grant(waiter: Waiter, now: number) {
     const { request, since } = waiter
-    this.hold = Hold.permit(this.hold, request, now)
+    this.hold = Hold.grant(this.hold, request, now)
     this.pace = Pace.count(this.settings.rate, this.pace, now, now > since)
     this.lastPermitted = request
     request.permittedAt = now
     this.leave(waiter, Exit.void)
   }
 
-  private rejectAsTooLate(waiter: Waiter, millis: number) {
-    const { operation } = waiter.request
-    this.leave(waiter, Exit.fail(new TooManyRequests({ operation, retryAfter: millis / 1000 })))
-  }
-
-  /** Decides whether a request may go if `ahead` others go before it. */
+  /** Decides about a request if `ahead` others get their permits before it. */
   private decide({ deadline, request }: Waiter, now: number, ahead = 0): Decision {
     const { hold, settings: { onTooManyRequests, rate } } = this
     const held = Hold.waitTime(hold, request, now)
