@@ -11,7 +11,7 @@ export const heldRequests = counterByLabel(
   "held_requests_total",
   "reason",
   ["TooManyRequests", "Rate"],
-  "Searches and requests that Throttle delayed or rejected, by the first reason for each"
+  "Searches and requests that Throttle delayed or didn't send, by the first reason for each"
 )
 
 export const cachedSearches = counterByLabel(
