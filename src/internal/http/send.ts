@@ -7,6 +7,7 @@ import { closedError, timeoutError } from "../errors/transportErrors.js"
 import {
   type Abort,
   type BufferedResponse,
+  type Dispatch,
   dispatchOf,
   isBuffered,
   isOk,
@@ -28,20 +29,20 @@ export interface ResponseLimits {
   readonly observeHeaders: ReadonlyArray<string>
 }
 
-/** What a caller shares with `send` during one call. */
-export interface SendContext {
-  readonly operation: Operation
-  /**
-   * Set by `send`, so that its caller can cancel the request. The canceler of `Effect.async` would be lost if an interruption came right
-   * after the start.
-   */
-  pending: { readonly cancel: Abort } | undefined
-}
-
 type Outcome = Effect.Effect<ServiceResponse, SendError>
 
-/** Sends a request and reads the whole response in bounded memory. */
-export type Send = (request: Request, context: SendContext) => Outcome
+export interface Sending {
+  /** Sends the request, and reads the whole response in bounded memory. Runs once. */
+  readonly outcome: Outcome
+  /**
+   * Ends the request if it has no outcome yet. This isn't the canceler of `Effect.async`, which would be lost if an interruption came right
+   * after the start.
+   */
+  readonly cancel: Abort
+}
+
+/** Prepares to send a request. */
+export type Send = (request: Request, operation: Operation) => Sending
 
 /** Errors keep only 4 KiB. More is read, because the connection can be reused only after the body has been read to its end. */
 const maxErrorBytes = 64 * 1024
@@ -69,11 +70,11 @@ class PendingRequest extends Timed implements Receiver {
     super()
   }
 
-  begin(dispatch: (receiver: Receiver) => Abort, resume: (outcome: Outcome) => void) {
+  begin<Req extends Request>(request: Req, dispatch: Dispatch<Req>, resume: (outcome: Outcome) => void) {
     this.resume = resume
     this.timeouts?.add(this)
     if (this.resume === undefined) return
-    const abort = dispatch(this)
+    const abort = dispatch(request, this)
     if (this.resume !== undefined) this.abort = abort
   }
 
@@ -131,19 +132,14 @@ class PendingRequest extends Timed implements Receiver {
 /** Creates the function that sends requests. Without `timeouts`, the caller must apply a timeout. */
 export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, timeouts?: Timeouts): Send => {
   const direct = dispatchOf(client)
-  return (request, context) => {
-    const begin = (dispatch: (receiver: Receiver) => Abort): Outcome =>
-      Effect.async((resume) => {
-        const pending = new PendingRequest(context.operation, limits, timeouts)
-        context.pending = pending
-        pending.begin(dispatch, resume)
-      })
-    return direct !== undefined && isBuffered(request)
-      ? begin((receiver) => direct(request, receiver))
-      : Effect.flatMap(
-        Effect.runtime(),
-        (runtime) => begin((receiver) => dispatchThrough(client, runtime)(request, receiver))
-      )
+  return (request, operation) => {
+    const pending = new PendingRequest(operation, limits, timeouts)
+    const begin = <Req extends Request>(request: Req, dispatch: Dispatch<Req>): Outcome =>
+      Effect.async((resume) => pending.begin(request, dispatch, resume))
+    const outcome = direct !== undefined && isBuffered(request)
+      ? begin(request, direct)
+      : Effect.flatMap(Effect.runtime(), (runtime) => begin(request, dispatchThrough(client, runtime)))
+    return { outcome, cancel: () => pending.cancel() }
   }
 }
 
@@ -153,6 +149,6 @@ export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, time
  */
 export const interruptible = (send: Send, operation: Operation) => (request: Request): Outcome =>
   Effect.suspend(() => {
-    const context: SendContext = { operation, pending: undefined }
-    return Effect.onInterrupt(send(request, context), () => context.pending?.cancel() ?? Effect.void)
+    const { cancel, outcome } = send(request, operation)
+    return Effect.onInterrupt(outcome, cancel)
   })

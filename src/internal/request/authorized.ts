@@ -74,7 +74,11 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
     context: RequestContext,
     { body, headers, method, origin, path }: RequestWithoutToken,
     token: AccessToken
-  ) => send({ method, origin, path, headers: addHeaders(token, headers), body }, context)
+  ) => {
+    const sending = send({ method, origin, path, headers: addHeaders(token, headers), body }, context.operation)
+    context.sending = sending
+    return sending.outcome
+  }
 
   const hasRejectedStatus = ({ status }: ServiceResponse.ServiceResponse) => settings.rejectedStatuses.has(status)
 
