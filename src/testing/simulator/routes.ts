@@ -1,10 +1,9 @@
 import * as Effect from "effect/Effect"
+import { searchRoute } from "../../internal/request/build.js"
 import { namedTokenRoutes } from "../../internal/settings/settings.js"
 import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest } from "../Simulator.js"
 import { percentDecoded } from "./secrets.js"
-
-const searchRoute = "/v2/products/napi/food/search/semantic"
 
 const tokenPaths = namedTokenRoutes().map(({ path }) => new RegExp(`^${path.replace("{key}", "(?<key>[^/]+)")}$`))
 
