@@ -97,17 +97,17 @@ class PendingRequest extends Timed implements Receiver {
   onFailure(cause: unknown) {
     const response = responseIn(cause)
     if (response !== undefined) return this.onResponse(response)
-    this.settle(Effect.fail(sendErrorOf(cause, this.status, this.operation)))
+    this.settle(sendErrorOf(cause, this.status, this.operation))
   }
 
   onBodyFailure() {
     const { operation } = this
-    this.abandon(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))
+    this.abandon(new BadRequest({ operation, detail: "the stream of its body failed" }))
   }
 
   onEnd(reason: "Timeout" | "Closed") {
     const { operation } = this
-    this.abandon(Effect.fail(reason === "Closed" ? closedError(operation) : timeoutError(operation)))
+    this.abandon(reason === "Closed" ? closedError(operation) : timeoutError(operation))
   }
 
   cancel() {
