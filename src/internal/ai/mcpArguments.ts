@@ -1,6 +1,7 @@
 /** The command line of the MCP program. */
 import * as Either from "effect/Either"
 import { parseArguments } from "../options/arguments.js"
+import { isCount } from "../options/check.js"
 import { namesWithVariable, variableOf } from "../options/environment.js"
 import { namesIn } from "../options/variables.js"
 import { clientDeclarations } from "../settings/settings.js"
@@ -37,10 +38,7 @@ export const mcpArguments = (args: ReadonlyArray<string>) =>
       args,
       { "max-bytes": { type: "string" }, fields: { type: "string" }, simulator: flag, version: flag, help: flag },
       {
-        "max-bytes": [
-          (value) => /^\d+$/.test(value) && Number(value) > 0 && Number.isSafeInteger(Number(value)),
-          "a whole number above 0, such as 8192"
-        ],
+        "max-bytes": [(value) => /^\d+$/.test(value) && isCount(Number(value)), "a whole number above 0, such as 8192"],
         fields: [
           (value) => namesIn(value).length > 0,
           "the names of fields with commas between them, such as name,per100g"

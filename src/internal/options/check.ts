@@ -32,8 +32,10 @@ export const parseMillis = (value: Duration.DurationInput, field: string): Check
   return checkValue(millis, field, [millis > 0 && millis < 2 ** 31, rule])
 }
 
+export const isCount = (value: number): boolean => Number.isSafeInteger(value) && value > 0
+
 export const parseCount = (value: number, field: string): Checked<number> =>
-  checkValue(value, field, [Number.isSafeInteger(value) && value > 0, "must be a whole number above 0"])
+  checkValue(value, field, [isCount(value), "must be a whole number above 0"])
 
 /** Duration itself converts negative numbers to zero. */
 const isZero = (value: Duration.DurationInput) => toMillis(value) === 0 && !String(value).startsWith("-")
