@@ -39,17 +39,6 @@ export const rejectUnknown = (options: object, declarations: object, prefix = ""
   return check(`${prefix}${unknown}`, [unknown === undefined, "is not an option: check its spelling"])
 }
 
-const parseOne = <Value, Options>(
-  declaration: Declaration<Value, Options>,
-  given: Value | undefined,
-  field: string,
-  options: Options
-): Checked<unknown> => {
-  const value = given ?? declaration.default
-  if (value !== undefined) return declaration.parse(value, field, options)
-  return check(field, [!declaration.isRequired, "is not set"])
-}
-
 /**
  * Adds the defaults, and checks and converts the declared options. Fails with the first problem. Ignores all other options that are `known`,
  * and rejects the rest.
@@ -65,7 +54,11 @@ export const parse = <Options extends object, Table extends Partial<Declarations
     const given = options as Readonly<Record<string, unknown>>
     const parsed: Record<string, unknown> = {}
     for (const [name, declaration] of Object.entries(table)) {
-      parsed[name] = yield* parseOne(declaration, given[name], prefix + name, options)
+      const field = prefix + name
+      const value = given[name] ?? declaration.default
+      parsed[name] = yield* value === undefined
+        ? check(field, [!declaration.isRequired, "is not set"])
+        : declaration.parse(value, field, options)
     }
     return parsed as Parsed<Table>
   })
