@@ -8,8 +8,8 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
-import { countFailure, type LeasedEntry, movedBy, reportFailure } from "./leasedEntry.js"
-import { sharedTokens } from "./metrics.js"
+import { type LeasedEntry, movedBy } from "./leasedEntry.js"
+import { counted, countFailure, reportFailure, reportHeldLease } from "./report.js"
 
 type Token = AccessToken.AccessToken
 
@@ -41,12 +41,6 @@ const readPeerToken = (
     )
   })
 
-/** Counts a token by how this replica got it: `HandedOver` is a peer's token. */
-const counted = (outcome: Parameters<typeof sharedTokens.count>[0], token: Token): Token => {
-  sharedTokens.count(outcome)
-  return token
-}
-
 /**
  * Exchanges the key while this replica holds the lease, and publishes the token. Reads the cache again first, because a peer may have
  * published one. If the token can't be published, no other replica has it.
@@ -66,12 +60,6 @@ const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Token, TokenErr
     const isPublished = yield* entry.publishAndRelease(token)
     return counted(isPublished ? "Exchanged" : "ExchangedAlone", token)
   })
-
-/** Replicas whose exchanges fail one after another hold the lease for this long, and so does a cache that doesn't end leases. */
-const reportHeldLease = Effect.logWarning(
-  "The lease in the shared token cache was not free in time. If no exchanges fail, check whether leases expire. " +
-    "This process exchanges the license key by itself."
-)
 
 /** Exchanges the key without publishing the token, because another replica may hold the lease. */
 const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Token, TokenError> =>

@@ -6,16 +6,8 @@ import { AccessToken } from "../../AccessToken.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { withTimeout } from "../runtime/withTimeout.js"
 import type { SharingSettings } from "../settings/sharing.js"
-import { cacheFailures } from "./metrics.js"
+import { reportFailure } from "./report.js"
 import type { Seal } from "./seal.js"
-
-export const countFailure = ({ reason }: SharedTokenCacheError) => Effect.sync(() => cacheFailures.count(reason))
-
-export const reportFailure = (error: SharedTokenCacheError) =>
-  Effect.zipRight(
-    countFailure(error),
-    Effect.logWarning(`${error.message} If it stays unavailable, each process exchanges the license key by itself.`)
-  )
 
 /** Moves both times of a token by a number of milliseconds, so that it lives as long as before on a clock that differs by as much. */
 export const movedBy = (token: AccessToken, millis: number): AccessToken =>

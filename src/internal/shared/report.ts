@@ -1,0 +1,27 @@
+/** The metrics and log lines of a shared token. */
+import * as Effect from "effect/Effect"
+import type { AccessToken } from "../../AccessToken.js"
+import type { SharedTokenCacheError } from "../../SharedTokenCache.js"
+import { cacheFailures, sharedTokens } from "./metrics.js"
+
+/** Counts a token by how this replica got it: `HandedOver` is a peer's token. */
+export const counted = (outcome: Parameters<typeof sharedTokens.count>[0], token: AccessToken): AccessToken => {
+  sharedTokens.count(outcome)
+  return token
+}
+
+export const countFailure = ({ reason }: SharedTokenCacheError): Effect.Effect<void> =>
+  Effect.sync(() => cacheFailures.count(reason))
+
+/** Counts a failed call, and logs a warning. */
+export const reportFailure = (error: SharedTokenCacheError): Effect.Effect<void> =>
+  Effect.zipRight(
+    countFailure(error),
+    Effect.logWarning(`${error.message} If it stays unavailable, each process exchanges the license key by itself.`)
+  )
+
+/** Replicas whose exchanges fail one after another hold the lease for this long, and so does a cache that doesn't end leases. */
+export const reportHeldLease: Effect.Effect<void> = Effect.logWarning(
+  "The lease in the shared token cache was not free in time. If no exchanges fail, check whether leases expire. " +
+    "This process exchanges the license key by itself."
+)
