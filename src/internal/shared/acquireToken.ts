@@ -10,16 +10,14 @@ import type { SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
 import { type LeasedEntry, movedBy } from "./leasedEntry.js"
 import { counted, countFailure, reportFailure, reportHeldLease } from "./report.js"
+import * as Rounds from "./rounds.js"
 
 type Token = AccessToken.AccessToken
 
-/** What one replica needs to get one token. Times are in milliseconds. */
+/** What one replica needs to get one token. */
 interface Acquisition {
   readonly entry: LeasedEntry
-  /** The time at which it stops waiting for a peer, on the monotonic clock. */
-  readonly waitsUntil: number
-  /** How long it may wait for a failing cache. */
-  readonly maxCacheOutage: number
+  readonly limits: Rounds.Limits
   readonly policy: RefreshPolicy.CheckedPolicy
   readonly mayReplace: Predicate.Predicate<Token>
   readonly exchange: Effect.Effect<Token, TokenError>
@@ -65,92 +63,51 @@ const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Token, TokenErr
 const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Token, TokenError> =>
   Effect.map(Effect.interruptible(exchange), (token) => counted("ExchangedAlone", token))
 
-/**
- * Whether a round may take the lease, because its holder may have died or failed to exchange the key. Rounds 1 to 3 don't try, so a
- * replica that gets a peer's token after a second has made only six calls: five reads, and one for the lease. All later rounds do. They
- * start less than a second apart.
- */
-const mayTakeLease = (round: number): boolean => round === 0 || round > 3
-
-/**
- * The waits before the next reads, which come about 110, 270, 560 and 1,070 ms after the first one: soon after exchanges that take 0, 200,
- * 500 and 1,000 ms.
- */
-const firstWaits = [110, 160, 290, 510]
-
-const laterWait = 850
-
-/** Each wait varies by up to this much in both directions, so that replicas that start together drift apart. */
-const jitter = 15
-
-/** Returns the length of the next wait, after this many earlier ones. `random` is between 0 and 1. */
-const waitAfter = (waits: number, random: number): number =>
-  Math.round((firstWaits[waits] ?? laterWait) + jitter * (2 * random - 1))
-
-/** How a round ended. `Wait` means that a peer may hold the lease, and `wasHeld` that the round asked for the lease and didn't get it. */
+/** How a round ended. `Nothing`: there is no token, and the round didn't ask for the lease, or a peer holds it. */
 type RoundEnd =
   | { readonly _tag: "PeerToken"; readonly token: Token }
   | { readonly _tag: "Leased" }
-  | { readonly _tag: "Wait"; readonly wasHeld: boolean }
+  | { readonly _tag: "Nothing"; readonly askedForLease: boolean }
   | { readonly _tag: "CacheFailed"; readonly error: SharedTokenCacheError }
 
-const runRound = (acquisition: Acquisition, round: number): Effect.Effect<RoundEnd> =>
-  Effect.gen(function*() {
-    const published = yield* Effect.interruptible(readPeerToken(acquisition))
-    if (Option.isSome(published)) return { _tag: "PeerToken" as const, token: published.value }
-    const isLate = (yield* currentMonotonicMillis) >= acquisition.waitsUntil
-    if (isLate || !mayTakeLease(round)) return { _tag: "Wait" as const, wasHeld: false }
-    return (yield* acquisition.entry.takeLease) ? { _tag: "Leased" as const } : { _tag: "Wait" as const, wasHeld: true }
-  }).pipe(Effect.catchAll((error) => Effect.succeed({ _tag: "CacheFailed" as const, error })))
+const runRound = (acquisition: Acquisition, rounds: Rounds.Rounds): Effect.Effect<RoundEnd> =>
+  Effect.catchAll(
+    Effect.gen(function*() {
+      const published = yield* Effect.interruptible(readPeerToken(acquisition))
+      if (Option.isSome(published)) return { _tag: "PeerToken", token: published.value }
+      const asksForLease = Rounds.mayTakeLease(rounds, yield* currentMonotonicMillis)
+      if (asksForLease && (yield* acquisition.entry.takeLease)) return { _tag: "Leased" }
+      return { _tag: "Nothing", askedForLease: asksForLease }
+    }),
+    (error) => Effect.succeed({ _tag: "CacheFailed", error })
+  )
 
 /**
- * Returns the time at which the replica gives up on a cache that fails now, on the monotonic clock. It is random, so that the exchanges of
- * all replicas are spread if the cache doesn't recover.
- */
-const endOfOutage = ({ maxCacheOutage, waitsUntil }: Acquisition): Effect.Effect<number> =>
-  Effect.gen(function*() {
-    const now = yield* currentMonotonicMillis
-    return now + Math.min(maxCacheOutage, waitsUntil - now) * (yield* Random.next)
-  })
-
-/**
- * Runs rounds until one of them gets the token of a peer or of an exchange. If the cache fails in a round, that round is repeated, because
- * the cache may recover. If this is interrupted, it still releases its lease and publishes a token that it has received: only reads, waits
- * and the exchange can be interrupted.
+ * Runs rounds until one of them gets the token of a peer or of an exchange. If this is interrupted, it still releases its lease and
+ * publishes a token that it has received: only reads, waits and the exchange can be interrupted.
  */
 export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
   Effect.gen(function*() {
-    let round = 0
-    let hasFailed = false
-    let wasLeaseHeld = false
-    /** The time at which it gives up on a cache that fails, on the monotonic clock. Undefined if the last round succeeded. */
-    let outageEndsAt: number | undefined
-
-    for (let waits = 0;; waits += 1) {
-      const end = yield* runRound(acquisition, round)
+    let rounds = Rounds.initial(acquisition.limits)
+    for (;;) {
+      const end = yield* runRound(acquisition, rounds)
       switch (end._tag) {
         case "PeerToken":
           return counted("HandedOver", end.token)
         case "Leased":
           return yield* exchangeForAll(acquisition)
-        case "Wait":
-          round += 1
-          outageEndsAt = undefined
-          wasLeaseHeld ||= end.wasHeld
+        case "Nothing":
+          rounds = Rounds.foundNothing(rounds, end.askedForLease)
           break
         case "CacheFailed":
-          yield* hasFailed ? countFailure(end.error) : reportFailure(end.error)
-          hasFailed = true
-          outageEndsAt ??= yield* endOfOutage(acquisition)
+          yield* rounds.hasCacheFailed ? countFailure(end.error) : reportFailure(end.error)
+          rounds = Rounds.cacheFailed(rounds, yield* Random.next, yield* currentMonotonicMillis)
       }
-      const remaining = (outageEndsAt ?? acquisition.waitsUntil) - (yield* currentMonotonicMillis)
-      if (remaining <= 0) {
-        if (wasLeaseHeld && outageEndsAt === undefined) yield* reportHeldLease
+      const wait = Rounds.nextWait(rounds, yield* Random.next, yield* currentMonotonicMillis)
+      if (wait === undefined) {
+        if (Rounds.isLeaseToBlame(rounds)) yield* reportHeldLease
         return yield* exchangeAlone(acquisition)
       }
-      // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.
-      yield* Effect.interruptible(
-        Effect.sleep(Math.min(Math.ceil(remaining), waitAfter(waits, yield* Random.next)))
-      )
+      yield* Effect.interruptible(Effect.sleep(wait))
     }
   }).pipe(Effect.uninterruptible)

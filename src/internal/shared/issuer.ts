@@ -91,8 +91,10 @@ export const make = (
         const seal = yield* withinTokenTimeout(Seal.make(licenseKey, Settings.tokenIdentityOf(settings)))
         return yield* run(acquireToken({
           entry: LeasedEntry.make(cache, settings, scope, seal),
-          waitsUntil: startedAt + settings.lease + settings.tokenTimeout,
-          maxCacheOutage: maxCacheOutageOf(settings, request, yield* Clock.currentTimeMillis),
+          limits: {
+            waitsUntil: startedAt + settings.lease + settings.tokenTimeout,
+            maxCacheOutage: maxCacheOutageOf(settings, request, yield* Clock.currentTimeMillis)
+          },
           policy: settings.refresh,
           mayReplace: mayReplace(request.replacing),
           exchange: Effect.provideService(withinTokenTimeout(issuer.issue(request)), LicenseKey, licenseKey)
