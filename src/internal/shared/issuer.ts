@@ -80,15 +80,15 @@ export const make = (
   Effect.gen(function*() {
     const cache = yield* SharedTokenCache
     const { run, scope } = yield* makeScope(settings)
-    const withinTokenTimeout = withTimeoutRepeatingIfSuspended(settings.tokenTimeout)
+    const withTokenTimeout = withTimeoutRepeatingIfSuspended(settings.tokenTimeout)
     sharedTokens.createSeries()
     cacheFailures.createSeries()
 
     const issue: Issuer["issue"] = (request) =>
       Effect.gen(function*() {
         const startedAt = yield* currentMonotonicMillis
-        const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
-        const seal = yield* withinTokenTimeout(Seal.make(licenseKey, Settings.tokenIdentityOf(settings)))
+        const licenseKey = yield* withTokenTimeout(readLicenseKey(settings.licenseKey))
+        const seal = yield* withTokenTimeout(Seal.make(licenseKey, Settings.tokenIdentityOf(settings)))
         return yield* run(acquireToken({
           entry: LeasedEntry.make(cache, settings, scope, seal),
           limits: {
@@ -97,7 +97,7 @@ export const make = (
           },
           policy: settings.refresh,
           mayReplace: mayReplace(request.replacing),
-          exchange: Effect.provideService(withinTokenTimeout(issuer.issue(request)), LicenseKey, licenseKey)
+          exchange: Effect.provideService(withTokenTimeout(issuer.issue(request)), LicenseKey, licenseKey)
         }))
       })
 

@@ -23,7 +23,7 @@ export const make = (
   scope: Scope.Scope,
   { decrypt, encrypt, name }: Seal
 ) => {
-  const withinCacheTimeout = <A>(call: Effect.Effect<A, SharedTokenCacheError>) =>
+  const withCacheTimeout = <A>(call: Effect.Effect<A, SharedTokenCacheError>) =>
     withTimeout(call, cacheTimeout, () => new SharedTokenCacheError({ reason: "Timeout" }))
   /** Each attempt to take the lease is another owner, so that the release of a failed attempt can't end the lease of a later one. */
   let owner = ""
@@ -50,7 +50,7 @@ export const make = (
    */
   const endLateLease = ({ reason }: SharedTokenCacheError) => {
     const lateOwner = owner
-    const end = Effect.ignore(withinCacheTimeout(Effect.suspend(() => cache.release(name, lateOwner))))
+    const end = Effect.ignore(withCacheTimeout(Effect.suspend(() => cache.release(name, lateOwner))))
     const endAfter = (timeouts: number) =>
       Effect.zipRight(Effect.interruptible(Effect.sleep(timeouts * cacheTimeout)), end)
     const endAgain = Effect.forEach(reason === "Timeout" ? [1, 2, 4, 8] : [], endAfter, { discard: true })
@@ -61,7 +61,7 @@ export const make = (
     /** Reads the token, with the times that its publisher gave it. */
     read: Effect.suspend(() => cache.read(name)).pipe(
       Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: decrypt })),
-      withinCacheTimeout,
+      withCacheTimeout,
       Effect.map((token) => {
         if (Option.isSome(token)) latestRead = Math.max(latestRead, token.value.receivedAt)
         return token
@@ -73,9 +73,9 @@ export const make = (
      */
     takeLease: Effect.suspend(() => {
       owner = globalThis.crypto.randomUUID()
-      return Effect.tapError(withinCacheTimeout(cache.lease(name, owner, lease)), endLateLease)
+      return Effect.tapError(withCacheTimeout(cache.lease(name, owner, lease)), endLateLease)
     }),
-    release: Effect.catchAll(withinCacheTimeout(endLease), reportFailure),
+    release: Effect.catchAll(withCacheTimeout(endLease), reportFailure),
     /**
      * Publishes the token before it releases the lease, so that the next holder of the lease finds the token. Both calls share one timeout,
      * which also elapses if the process is busy or suspended. The lease is then released in the background. Returns whether the token was
@@ -89,7 +89,7 @@ export const make = (
       return publish.pipe(
         Effect.catchAll(reportFailure),
         Effect.zipRight(endLease),
-        withinCacheTimeout,
+        withCacheTimeout,
         Effect.tapError((error) => error.reason === "Timeout" ? endLateLease(error) : Effect.void),
         Effect.catchAll(reportFailure),
         Effect.map(() => isPublished)
