@@ -193,6 +193,16 @@ it("Throttle: if a request waits for a token, the interval to the next request i
   expect(times).toEqual([30, 80])
 })
 
+it("Throttle: a request that is sent again at once, as after a renewal, takes another turn", () => {
+  const times: Array<number> = []
+  const send = Effect.zipRight(SendGate.pass, Effect.sync(() => times.push(world.time.now)))
+  const double = AdvisorDouble.make(() => Effect.zipRight(send, send))
+  const world = worldOver(double, { rate: { limit: 20, interval: "1 second" } })
+  world.search("oats")
+  world.pass(50)
+  expect(times).toEqual([0, 50])
+})
+
 it("Throttle: if a request is held before it starts and again just before it is sent, maxWait limits the sum", () => {
   const double = AdvisorDouble.make(({ what }) =>
     what === "first"
