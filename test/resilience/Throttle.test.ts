@@ -284,6 +284,16 @@ it("Throttle rate: a request that would wait longer than maxWait for its permit 
   expect(double.sent).toHaveLength(31)
 })
 
+it("Throttle rate: a request that is interrupted while it waits takes no turn", () => {
+  const double = byTerm()
+  const world = worldOver(double, { rate: { limit: 1, interval: "1 second" } })
+  world.search("first")
+  world.interrupt(world.search("second"))
+  world.search("third")
+  world.pass(1_000)
+  expect(termsOf(double)).toEqual(["first", "third"])
+})
+
 it("Throttle rate: while a probe is pending, a request that the rate alone delays beyond maxWait fails at once", () => {
   const rate = { limit: 1, interval: "10 seconds" } as const
   const world = worldOver(byTerm(), { onTooManyRequests: "wait", rate, maxWait: "8 seconds" })
