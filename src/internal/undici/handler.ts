@@ -44,7 +44,7 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
 
   onResponseStart(_: Controller, status: number, headers: ResponseHeaders, statusText?: string) {
     this.status = status
-    if (status >= 200) this.maxBytes = this.receiver?.onHead(status) ?? 0
+    this.maxBytes = this.receiver?.onHead(status) ?? 0
     this.statusText = statusText
     this.headers = joined(headers)
   }
