@@ -41,6 +41,7 @@ describe("error of a response", () => {
     ["Wed, 25 Nov 2026 03:57:31 GMT", 51],
     ["Wednesday, 25-Nov-26 03:57:31 GMT", 51],
     ["Wed, 25 Nov 2026 03:57:31 UTC", 51],
+    ["Wed, 25 Nov 2026 03:57:31 GMT ", 51],
     ["Wed Nov 25 03:57:31 2026", 51],
     ["Thu Jan  1 00:00:00 1970", 0],
     ["Sunday, 06-Nov-94 08:49:37 GMT", 0],
