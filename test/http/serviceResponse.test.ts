@@ -1,4 +1,4 @@
-import { describe, expect } from "@effect/vitest"
+import { describe, expect, vi } from "@effect/vitest"
 import { Effect, Redacted, TestClock } from "effect"
 import * as ServiceResponse from "../../src/internal/http/serviceResponse.js"
 import { test } from "../support/doubles/arranged.js"
@@ -52,6 +52,8 @@ describe("error of a response", () => {
     ["Wed, 25 Nov 2026 03:57:31 GMT+01:00", undefined],
     ["", undefined]
   ])("Retry-After %j in seconds: %s", function*([value, seconds]) {
+    // A date without GMT must not be read as local time.
+    vi.stubEnv("TZ", "Asia/Tokyo")
     yield* TestClock.setTime(Date.parse("2026-11-25T03:56:40Z"))
     for (const status of [429, 503]) {
       const error = yield* errorOf(status, { "retry-after": value })
