@@ -2,6 +2,7 @@ import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { Clock, Effect } from "effect"
 import type { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
+import * as SendGate from "../../src/internal/request/sendGate.js"
 
 type Failure = NutritionAdvisorError.NutritionAdvisorError
 
@@ -16,15 +17,23 @@ interface Sending {
   readonly index: number
 }
 
-/** A service below that records its calls and responds with the given function; a request gets status 200. */
-export const make = (respond: (sending: Sending) => Effect.Effect<unknown, Failure>) => {
+/**
+ * A service below that records its calls and responds with the given function; a request gets status 200. Like the client, it waits for a
+ * token and for the send gate first.
+ */
+export const make = (
+  respond: (sending: Sending) => Effect.Effect<unknown, Failure>,
+  tokenMillis: (what: string) => number = () => 0
+) => {
   const sent: Array<Sending> = []
 
   const send = (what: string, options?: NutritionAdvisor.SearchOptions) =>
-    Effect.flatMap(Clock.currentTimeMillis, (at) => {
-      const sending = { what, options, at, index: sent.length }
+    Effect.gen(function*() {
+      if (tokenMillis(what) > 0) yield* Effect.sleep(tokenMillis(what))
+      yield* SendGate.pass
+      const sending = { what, options, at: yield* Clock.currentTimeMillis, index: sent.length }
       sent.push(sending)
-      return respond(sending)
+      return yield* respond(sending)
     })
 
   return {

@@ -177,39 +177,34 @@ it("Throttle probe after a hold: its response releases the other requests, even 
   expect(outcomeOf(world.search("oats"))).toBe("found")
 })
 
+/** How many milliseconds after the start each request was sent. */
+const timesOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ at }) => at - epoch)
+
 it("Throttle: if a request waits for a token, the interval to the next request is measured from when the first one is sent", () => {
-  const times: Array<number> = []
-  const double = AdvisorDouble.make(({ what }) =>
-    Effect.sleep(what === "slow" ? 30 : 0).pipe(
-      Effect.zipRight(SendGate.pass),
-      Effect.zipRight(Effect.sync(() => times.push(world.time.now)))
-    )
-  )
+  const double = AdvisorDouble.make(() => found, (what) => what === "slow" ? 30 : 0)
   const world = worldOver(double, { rate: { limit: 20, interval: "1 second" } })
   world.search("slow")
   world.pass(40)
   world.search("oats")
   world.pass(100)
-  expect(times).toEqual([30, 80])
+  expect(timesOf(double)).toEqual([30, 80])
 })
 
 it("Throttle: a request that is sent again at once, as after a renewal, takes another turn", () => {
-  const times: Array<number> = []
-  const send = Effect.zipRight(SendGate.pass, Effect.sync(() => times.push(world.time.now)))
-  const double = AdvisorDouble.make(() => Effect.zipRight(send, send))
-  const world = worldOver(double, { rate: { limit: 20, interval: "1 second" } })
-  world.search("oats")
-  world.pass(50)
-  expect(times).toEqual([0, 50])
+  const world = worldOver(AdvisorDouble.make(() => Effect.as(SendGate.pass, "found")), {
+    rate: { limit: 20, interval: "1 second" }
+  })
+  const search = world.search("oats")
+  world.pass(49)
+  expect(outcomeOf(search)).toBe("waits")
+  world.pass(1)
+  expect(outcomeOf(search)).toBe("found")
 })
 
 it("Throttle: if a request is held before it starts and again just before it is sent, maxWait limits the sum", () => {
-  const double = AdvisorDouble.make(({ what }) =>
-    what === "first"
-      ? Effect.fail(tooMany(2))
-      : what === "second"
-      ? Effect.delay(Effect.fail(tooMany(2)), 2_500)
-      : Effect.zipRight(Effect.sleep(1_000), SendGate.pass)
+  const double = AdvisorDouble.make(
+    ({ what }) => what === "second" ? Effect.delay(Effect.fail(tooMany(2)), 2_500) : Effect.fail(tooMany(2)),
+    (what) => what === "third" ? 1_000 : 0
   )
   const world = worldOver(double, { onTooManyRequests: "wait", maxWait: "3 seconds" })
   for (const term of ["second", "first"]) world.search(term)
@@ -247,7 +242,7 @@ const sentAfter = (gaps: ReadonlyArray<number>, rate: { readonly limit: number; 
   }
   world.pass(1_100_000)
   expect(termsOf(double)).toEqual(gaps.map((_, index) => `${index}`))
-  return double.sent.map(({ at }) => at - epoch)
+  return timesOf(double)
 }
 
 it("Throttle rate: requests are sent in order at even intervals, as early as possible", () =>
@@ -273,6 +268,10 @@ it("Throttle rate: no interval has more requests than the limit, even if the lim
     }),
     { numRuns: 8, endOnFailure: true }
   ))
+
+it("Throttle rate: the distances of requests in a row are rounded only once", () => {
+  expect(sentAfter(Array(7).fill(0), { limit: 3, interval: 1_000 })).toEqual([0, 334, 667, 1_000, 1_334, 1_667, 2_000])
+})
 
 it("Throttle rate: a request that would wait longer than maxWait for its permit fails at once", () => {
   const double = byTerm()
