@@ -201,6 +201,19 @@ it("Throttle: a request that is sent again at once, as after a renewal, takes an
   expect(outcomeOf(search)).toBe("found")
 })
 
+it("Throttle: a request that waits for its token until a hold is over is the probe after it", () => {
+  const double = AdvisorDouble.make(
+    ({ what }) => Effect.delay(what === "limit" ? Effect.fail(tooMany(2)) : found, 1_000),
+    (what) => what === "late" ? 4_000 : 0
+  )
+  const world = worldOver(double, { onTooManyRequests: "wait" })
+  for (const term of ["limit", "late"]) world.search(term)
+  world.pass(4_000)
+  world.search("oats")
+  world.pass(2_000)
+  expect(timesOf(double)).toEqual([0, 4_000, 5_000])
+})
+
 it("Throttle: if a request is held before it starts and again just before it is sent, maxWait limits the sum", () => {
   const double = AdvisorDouble.make(
     ({ what }) => what === "second" ? Effect.delay(Effect.fail(tooMany(2)), 2_500) : Effect.fail(tooMany(2)),
