@@ -28,7 +28,7 @@ const standardSchema: StandardSchemaWithJSON<Input> = {
 const checkServer = (server: object) => {
   if (Predicate.hasProperty(server, "registerTool") && !Predicate.hasProperty(server, "tool")) return
   throw new TypeError(
-    "NutritionAdvisorMcp.register needs an McpServer of @modelcontextprotocol/server 2.4, and not one of the older " +
+    "NutritionAdvisorMcp.register needs an McpServer from @modelcontextprotocol/server 2.4, not one from the older " +
       "@modelcontextprotocol/sdk. Create the server with the newer package, or see docs/agents.md for the older one."
   )
 }

@@ -76,7 +76,7 @@ const parseUrl = (secret: Redacted.Redacted<string>, field: string): Checked<str
       [isAddress(text), "must be a valid URL: check its port, and percent-encode special characters in its password"]
     )
     const url = new URL(text)
-    yield* check(field, [hasDatabaseNumber(url), "must have a numeric database"])
+    yield* check(field, [hasDatabaseNumber(url), "must have a whole number as its database"])
     return url.href
   })
 
@@ -135,7 +135,7 @@ export const layerFromClient = (
       // Many programs create their client on first use, through a Proxy of an empty object, so the layer must not use it yet.
       check("client", [
         Predicate.isObject(client) && (!hasMethod(client, "get") || hasMethod(client, "call")),
-        "has no method call: use a client of ioredis"
+        "has no method named call: use an ioredis client"
       ]).pipe(
         Either.andThen(() => parse({ prefix: declarations.prefix }, options)),
         Either.map(({ prefix }) => RedisCache.make({ client, lastCode: () => undefined }, prefix))

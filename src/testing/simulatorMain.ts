@@ -90,7 +90,7 @@ const modules = await Promise.all([
 
 if (modules === undefined) {
   process.stderr.write(
-    "The simulator serves with @effect/platform-node, which can't be loaded: npm install @effect/platform-node@^0.108\n"
+    "The simulator needs @effect/platform-node, which can't be loaded: npm install @effect/platform-node@^0.108\n"
   )
   process.exitCode = 1
 } else {

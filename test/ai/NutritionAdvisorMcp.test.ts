@@ -70,5 +70,5 @@ it("NutritionAdvisorMcp.register: it rejects a server of the older SDK with an e
   // Only servers of the older SDK have the method `tool`.
   const server = Object.assign(new McpServer(about), { tool: () => {} })
   const register = () => NutritionAdvisorMcp.register(server, { search: async () => ({}) })
-  expect(register).toThrow(/needs an McpServer of @modelcontextprotocol\/server.* older @modelcontextprotocol\/sdk/)
+  expect(register).toThrow(/needs an McpServer from @modelcontextprotocol\/server.* older @modelcontextprotocol\/sdk/)
 })

@@ -191,7 +191,7 @@ it("fetch: a form of the package form-data, which has no iterator, is rejected",
   const service = serviceOf()
   await using advisor = clientOf(service)
   const form = { pipe: () => undefined, [Symbol.toStringTag]: "FormData" }
-  const detail = "its body is a stream without an iterator; instead of a form of form-data, pass a FormData"
+  const detail = "its body is a stream without an iterator; pass a FormData instead of a form from form-data"
   const sending = advisor.fetch("/v2/x", { method: "POST", body: form as never })
   await expect(sending).rejects.toMatchObject({ _tag: "BadRequest", detail })
   expect(service.sent).toEqual([])

@@ -79,7 +79,7 @@ describe("URL below the base URL", () => {
     "https://advisor.example/proxy/advisory/x",
     "https://advisor.example/proxy/advisor/../x",
     "https://advisor.example/PROXY/ADVISOR/v2/x"
-  ])("%j is rejected, because it is not below the base URL", (url) => {
+  ])("%j is rejected, because it is outside the base URL", (url) => {
     expect(Url.resolveWithin(base, url)).toBeUndefined()
   })
 

@@ -142,7 +142,7 @@ it("rejection: each call rejects with the error of a layer that can't be built",
   await expect(advisor.fetch("/v2/diary")).rejects.toBe(error)
 })
 
-it("searchAs: it decodes with a schema of effect or zod", async () => {
+it("searchAs: it decodes with an Effect Schema or a zod schema", async () => {
   await using advisor = clientWithSearch(() => Effect.succeed({ total: "3" }))
   const ofEffect = advisor.searchAs(Schema.Struct({ total: Schema.NumberFromString }))
   const ofZod = advisor.searchAs(z.object({ total: z.string().transform(Number) }))

@@ -180,7 +180,7 @@ it.each<readonly [what: string, schema: unknown]>([
 ])("searchAs: it throws a TypeError that names what it needs if it gets %s", async (_, schema) => {
   await using world = simulatedClient()
   expect(() => world.advisor.searchAs(schema as Schema.Schema<unknown>))
-    .toThrow(new TypeError("searchAs needs a schema of effect, or a Standard Schema, such as one of zod 3.24."))
+    .toThrow(new TypeError("searchAs needs an Effect Schema or a Standard Schema, such as one from zod 3.24."))
 })
 
 it("timeout: a call that finishes in time resolves with its payload", async () => {

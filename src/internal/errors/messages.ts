@@ -45,7 +45,7 @@ const transportTexts: Readonly<Record<TransportError["reason"] | "TokenTimeout" 
   ],
   Connection: [
     "could not reach the service",
-    "Check the base URL, the network and your proxy, and in a test any fetch mock or HttpClient wrapper."
+    "Check the base URL, the network and your proxy. In a test, check any fetch mock or HttpClient wrapper."
   ]
 }
 

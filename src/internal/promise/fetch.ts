@@ -74,7 +74,7 @@ const requestOf = (path: string, { headers, method }: Request, content: unknown,
       return notSent(`a ${method} request can't have a body`)
     }
     if (isStreamWithoutIterator(content)) {
-      return notSent("its body is a stream without an iterator; instead of a form of form-data, pass a FormData")
+      return notSent("its body is a stream without an iterator; pass a FormData instead of a form from form-data")
     }
     return Effect.succeed(
       HttpClientRequest.make(method as HttpMethod)(path, {

@@ -96,7 +96,7 @@ export const clientRequest = (
   const headers = presentHeaders(given.headers)
   if (!areAllowedHeaders(headers)) return notSent("request", badHeader)
   const url = Url.resolveWithin(settings.baseUrl, given.url)
-  if (url === undefined) return notSent("request", "the URL is not below the base URL")
+  if (url === undefined) return notSent("request", "the URL is outside the base URL")
   const query = [url.search.slice(1), Url.query(given.urlParams)].filter((part) => part !== "").join("&")
   return Effect.map(toSendable(given.body, readWithin(settings.requestTimeout)), (body) => ({
     method: given.method,

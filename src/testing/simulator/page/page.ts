@@ -31,7 +31,7 @@ const errorResponse = (status: number, message: string) => Http.serverResponse(p
 
 const forbidden = errorResponse(
   403,
-  "page and controls are only available to their own origin, at an address of this machine or an --allowed-host"
+  "the page and the controls are only available from their own origin, at an address of this machine or an --allowed-host"
 )
 
 const hashOf = (page: string, element: RegExp) =>
