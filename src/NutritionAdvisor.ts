@@ -42,7 +42,7 @@ export interface SearchOptions {
   readonly headers?: Headers.Input | undefined
 }
 
-/** `any`, because Schema is invariant in its encoded type. */
+/** This is `any`, because Schema is invariant in its encoded type. */
 type AnyEncoded = Schema.Schema.Encoded<Schema.Schema.Any>
 
 /**
@@ -78,8 +78,9 @@ export interface Service {
   readonly searchAs: SearchAs
   /**
    * Sends requests to all other routes of the service. URLs are relative to the base URL; a request to any other URL fails with
-   * `BadRequest`. It adds both authorization headers, renews rejected tokens, and fails with the same errors as `search`. It reads the whole
-   * body, up to `maxResponseBytes`, before it returns a response, and fails unless the status code is 2xx. It never follows a redirect.
+   * `BadRequest`. The client adds the token and the customer identifier, renews rejected tokens, and fails with the same errors as
+   * `search`. It reads the whole body, up to `maxResponseBytes`, before it returns a response. Any status code other than 2xx is an error.
+   * Redirects are never followed.
    */
   readonly httpClient: HttpClient.HttpClient.With<NutritionAdvisorError>
 }
@@ -108,7 +109,7 @@ const build = (
   Effect.flatMap(Effect.suspend(() => Settings.parseClient(options)), Client.fromSettings)
 
 /**
- * A layer with a client that uses the TokenProvider in the context, for example your own, or a test double. The layer isn't memoized: each
+ * A layer with a client that uses the TokenProvider in the context, for example your own or a test double. The layer isn't memoized: each
  * TokenProvider that is provided to it gets its own client. It ignores the options of the token exchange, so that you can pass one object
  * with all options to each part of your composition. Fails with `ConfigurationError` if an option is invalid.
  *
@@ -125,7 +126,7 @@ export const layerWithoutTokens = (
 
 /**
  * A layer with the client and its TokenProvider. The token is kept in memory. Build the layer once per process, since each build fetches
- * its own token. Building it sends no request. Fails with `ConfigurationError` if an option is invalid.
+ * its own token. Building the layer sends no request. Fails with `ConfigurationError` if an option is invalid.
  *
  * @example
  * ```ts
@@ -159,7 +160,7 @@ export interface SharedOptions extends Options, SharedTokenIssuer.Options {}
 
 /**
  * A layer with a client whose token all replicas share through the SharedTokenCache in the context. While the cache is down, each replica
- * exchanges the license key itself. Building it sends no request. Fails with `ConfigurationError` if an option is invalid.
+ * exchanges the license key itself. Building the layer sends no request. Fails with `ConfigurationError` if an option is invalid.
  *
  * @since 1.0.0
  * @category layers

@@ -1,9 +1,9 @@
 /**
  * All errors of the client. Match them by `_tag`. The `message` says what happened and what to do.
  *
- * No error contains a request, a response, a URL or the error of another library. What the service or a schema wrote is redacted, in `body`
- * and `issue`, except for the `headers` that `observeHeaders` lists. The other fields are numbers, literals, error codes, and short strings
- * of the client, or of your program in the `detail` of LicenseKeyUnavailable.
+ * No error contains a request, a response, a URL or the error of another library. Text from the service or a schema is redacted, in `body`
+ * and `issue`. The only exception is `headers`, which contains the headers that `observeHeaders` lists. All other fields are numbers,
+ * literals, error codes, or short strings that the client writes. The `detail` of a LicenseKeyUnavailable can come from your own code.
  *
  * @since 1.0.0
  * @module
@@ -65,7 +65,7 @@ const ofResponse = {
  */
 export class BadRequest extends tagged<BadRequest>()("BadRequest", {
   ...ofResponse,
-  /** The status code of the response, 400. Absent if the request was not sent, or only a part of it. */
+  /** The status code of the response, 400. Absent if the request was not sent, or only part of it was. */
   status: Schema.optional(Schema.Number),
   /** Why the client could not send the request. It never repeats what the service sent. */
   detail: Schema.optional(Schema.String)
@@ -258,7 +258,9 @@ export const NutritionAdvisorError = Schema.Union(...errors) as Schema.Union<[..
  */
 export type TokenError = NutritionAdvisorError
 
-/** The guards check for this symbol, so they accept errors of another copy of this package. Hot reloads and Next.js load several. */
+/**
+ * The guards check for this symbol, so they accept errors from another copy of this package. Hot reloads and Next.js load several copies.
+ */
 const brand = Symbol.for("effect-nutrition-advisor/NutritionAdvisorError")
 
 for (const { prototype } of [...errors, ConfigurationError]) {
@@ -285,7 +287,7 @@ for (const { prototype } of [...errors, ConfigurationError]) {
 }
 
 /**
- * Checks whether a value is one of the errors that a call can fail with. This includes errors of another copy of this package.
+ * Checks whether a value is one of the errors that a call can fail with. This includes errors from another copy of this package.
  *
  * @since 1.0.0
  * @category guards
@@ -295,7 +297,7 @@ export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvis
 
 Object.defineProperty(NutritionAdvisorError, Symbol.hasInstance, { value: isNutritionAdvisorError })
 
-/** Whether the error means a temporary problem of the service or the network. */
+/** Whether the error means a temporary problem with the service or the network. */
 const transience = {
   BadRequest: false,
   ServerError: true,
@@ -312,7 +314,8 @@ type TransientTag = {
 }[keyof typeof transience]
 
 /**
- * An error that {@link isTransient} accepts. A TransportError is not transient if its `reason` is "Closed", or with some values of `code`.
+ * An error that {@link isTransient} accepts. A TransportError is not transient if its `reason` is "Closed", or if its `code` means a
+ * permanent problem.
  *
  * @since 1.0.0
  * @category models
@@ -322,9 +325,9 @@ export type TransientError =
   | TransportError & { readonly reason: Exclude<TransportError["reason"], "Closed"> }
 
 /**
- * Checks for a temporary problem of the service or the network: a 5xx, a rate limit, or no response. This is true of ServerError,
+ * Checks for a temporary problem with the service or the network: a 5xx, a rate limit, or no response. Returns true for ServerError,
  * TooManyRequests and TransportError, unless the client is closed or `code` means a permanent problem, such as a rejected certificate or a
- * port that fetch blocks. It is never true of Forbidden, not even during a cool-down. You decide whether to retry: if a request changes
+ * port that fetch blocks. Never returns true for Forbidden, not even during a cool-down. You decide whether to retry: if a request changes
  * something, the service may have processed it even though no response arrived.
  *
  * @since 1.0.0

@@ -13,16 +13,16 @@ import { type Declarations, parse } from "./internal/options/declarations.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /**
- * The refresh options of a client (SERVICE.md section 5, rules 5 to 7). Pass the fields that you want to change as `refresh`. A duration
- * that is a number means milliseconds.
+ * The refresh options of a client (SERVICE.md section 5, rules 5 to 7). Pass the fields that you want to change as `refresh`. Durations
+ * that are numbers are in milliseconds.
  *
  * @since 1.0.0
  * @category models
  */
 export interface RefreshPolicy {
   /**
-   * Whether the client also refreshes the token while there are no calls. If not, only calls start a refresh. A Schedule computes when the
-   * client checks the token. `true` by default.
+   * Whether the client also refreshes the token while there are no calls. If not, only calls start a refresh. A Schedule determines when
+   * the client checks the token. `true` by default.
    */
   readonly background: boolean
   /** How long a token is stale before it expires. Capped at a tenth of the token's lifetime. 5 minutes by default. */

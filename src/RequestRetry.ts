@@ -36,7 +36,7 @@ export interface Options {
   /** The longest delay, and the longest `retryAfter` to wait for. A number means milliseconds. "5 seconds" by default. */
   readonly cap?: Duration.DurationInput | undefined
   /**
-   * The number of retries that each call adds to the budget. The budget starts at ten retries, and a hundred is its maximum. 0.2 by
+   * The number of retries that each call adds to the budget. The budget starts at ten retries and can grow to a hundred. 0.2 by
    * default.
    */
   readonly budget?: number | undefined
@@ -82,7 +82,7 @@ const make = (options: Options) =>
 
     /** Takes one retry from the budget, if there is one. */
     const takeFromBudget = () => {
-      // Rounded, because the sum of shares such as 0.2 may be slightly below 1.
+      // The budget is rounded, because the sum of shares such as 0.2 may be slightly below 1.
       const isWithinBudget = Math.round(budget * 1e6) >= 1e6
       if (isWithinBudget) budget -= 1
       retries.count(isWithinBudget ? "Retried" : "OutOfBudget")

@@ -1,5 +1,5 @@
 /**
- * A layer that wraps NutritionAdvisor: it caches search payloads, and sends one request for equal searches that are pending.
+ * A layer that wraps NutritionAdvisor: it caches search payloads, and sends one request for equal pending searches.
  *
  * @since 1.0.0
  * @module
@@ -53,8 +53,8 @@ export const declarations = {
 } satisfies Declarations<Options>
 
 /**
- * Prepares the runtime of the first caller for the request, which then appears in that caller's trace. The request also runs if the caller is
- * already interrupted, for example in a finalizer.
+ * Prepares the runtime of the first caller for the request, which then appears in that caller's trace. The request also runs if the caller
+ * is already interrupted, for example in a finalizer.
  */
 const notInterrupted = Runtime.updateFiberRefs(FiberRefs.delete(FiberRef.interruptedCause))
 

@@ -14,7 +14,7 @@ import { declarations, inputMessage, inputSchema, parseInput, tool } from "../in
 import { parse } from "../internal/options/declarations.js"
 
 /**
- * The client that the tool searches with: one of `effect-nutrition-advisor/promise`, or any object with this `search` function.
+ * The client that the tool searches with: one from `effect-nutrition-advisor/promise`, or any object with this `search` function.
  *
  * @since 1.0.0
  * @category models
@@ -43,7 +43,7 @@ export interface Options {
 
 /**
  * The JSON Schema of the tool's input. It is a type alias and not readonly, so that it is assignable to the JSON Schema types of agent
- * kits.
+ * frameworks.
  *
  * @since 1.0.0
  * @category models
@@ -57,7 +57,7 @@ export type InputSchema = {
 
 /**
  * The search failed, or its result can't be returned to the model. `message` is written for the model and for the person who set up the
- * tool, and contains no secret. `cause` is the error of the client, if there is one.
+ * tool, and contains no secret. `cause` is the client's error, if there is one.
  *
  * @since 1.0.0
  * @category errors
@@ -84,8 +84,8 @@ export interface FoodSearchTool {
   readonly inputSchema: InputSchema
   /**
    * Checks the input, which can be an object or a JSON string. Then searches, and resolves with the payload as a JSON object of at most
-   * `maxResultBytes`. A payload that is not an object is returned in the field `result`. Rejects with ToolError. If `signal` aborts, it
-   * rejects with the error of the client, which is the reason of the signal.
+   * `maxResultBytes`. A payload that is not an object is returned in the field `result`. Rejects with ToolError. If `signal` aborts,
+   * it rejects with the client's error, which is the signal's reason.
    */
   readonly execute: (
     input: unknown,

@@ -10,7 +10,7 @@ import * as Predicate from "effect/Predicate"
 import { type Input, inputMessage, inputSchema, parseInput } from "../internal/ai/tool.js"
 import * as FoodSearchTool from "./FoodSearchTool.js"
 
-/** Written by hand, so that this module doesn't load the SDK. */
+/** This is written by hand, so that the module doesn't load the SDK. */
 const standardSchema: StandardSchemaWithJSON<Input> = {
   "~standard": {
     version: 1,
@@ -38,7 +38,7 @@ const resultOf = (text: string, isError: boolean) => ({ content: [{ type: "text"
 /**
  * Registers the tool `search_foods` on a server, annotated as read-only and idempotent. Results are JSON. A failed search is a tool error
  * with a message for the model. If the MCP client cancels a call, the search is aborted. Throws a TypeError if `server` is not an McpServer
- * of `@modelcontextprotocol/server`, and a ConfigurationError if an option is invalid or unknown.
+ * from `@modelcontextprotocol/server`, and a ConfigurationError if an option is invalid or unknown.
  *
  * @example
  * ```ts

@@ -52,7 +52,7 @@ const serve = async (advisor: Client, options: Options) => {
   }, { transport: new StdioServerTransport(input) })
   const end = () => void advisor.close().finally(() => process.exit())
   process.stdout.once("error", end)
-  // If the client dies, a socket as standard input may be reset instead of ending.
+  // If standard input is a socket and the client dies, the socket may be reset instead of ending.
   process.stdin.once("error", end)
   // As process 1 of a container, Node would ignore signals that have no listener.
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end)

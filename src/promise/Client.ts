@@ -36,7 +36,7 @@ type ServiceLayer<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigErr
 
 /**
  * The options of a client: all options of NutritionAdvisor, and others for the HttpClient, retries, throttling, caching, a shared token
- * and logging. An option that is missing or undefined is read from its variable, if it has one: NUTRITION_ADVISOR_BASE_URL,
+ * and logging. An option that is missing or undefined is read from its environment variable, if it has one: NUTRITION_ADVISOR_BASE_URL,
  * NUTRITION_ADVISOR_LICENSE_KEY and so on, as in `NutritionAdvisor.layerConfig`. `lease` and `cacheTimeout` require `sharedTokenCache`.
  *
  * @since 1.0.0
@@ -88,7 +88,7 @@ export interface ClientLogger {
  * @category models
  */
 export interface CallLimits {
-  /** Aborts the call. The promise rejects with the `reason` of the signal. */
+  /** Aborts the call. The promise rejects with the signal's `reason`. */
   readonly signal?: AbortSignal | null | undefined
   /**
    * The timeout of the whole call, including the token exchange, waits and retries. A number means milliseconds. If it elapses, the promise
@@ -187,7 +187,7 @@ const clientOver = (buildServices: BuildServices): Client => {
 /**
  * Creates a client from your own layer, such as a composition of the Effect modules or a test double. The first call builds the layer. If
  * that fails, every call rejects with the error. A ConfigError becomes a ConfigurationError. The library logs to standard error, unless the
- * layer has a logger.
+ * layer sets a logger.
  *
  * @since 1.0.0
  * @category constructors
@@ -196,8 +196,8 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
   clientOver(Logger.withLogger(undefined, Layer.build(layer)))
 
 /**
- * Creates a client. Options that you don't set are read from their variables. Throws a ConfigurationError if an option is missing, invalid
- * or unknown. Nothing is sent before the first call. The library logs to standard error, unless you set `logger`.
+ * Creates a client. Options that you don't set are read from their environment variables. Throws a ConfigurationError if an option is
+ * missing, invalid or unknown. Nothing is sent before the first call. The library logs to standard error, unless you set `logger`.
  *
  * @example
  * ```ts

@@ -120,7 +120,7 @@ export const declarations = {
 
 /**
  * Provides a cache on your own ioredis client, which may be a Cluster. The layer never closes it. Fails with ConfigurationError if the
- * prefix is invalid, or if the client is undefined or of another package, such as node-redis or ioredis-mock.
+ * prefix is invalid, or if the client is undefined or from another package, such as node-redis or ioredis-mock.
  *
  * @since 1.0.0
  * @category layers

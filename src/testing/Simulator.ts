@@ -192,7 +192,7 @@ export interface Service {
   readonly respondAlways: (operation: Operation, response: SimulatedResponse | undefined) => Effect.Effect<void>
   /** Sets the `expires_in` of new tokens, in seconds. */
   readonly setTokenLifetime: (seconds: number) => Effect.Effect<void>
-  /** Delays each response of an operation, by the Clock. A number is milliseconds. */
+  /** Delays each response of an operation, by the Clock. A number means milliseconds. */
   readonly setLatency: (operation: Operation, latency: Duration.DurationInput) => Effect.Effect<void>
   /** Sets whether an exchange returns a token that is still valid, with its remaining lifetime, instead of a new one. */
   readonly setHandsBackToken: (enabled: boolean) => Effect.Effect<void>
@@ -234,8 +234,8 @@ export interface Options {
   /**
    * Your own responses, by method and path below the prefix, such as `"GET /v2/plan"`; none by default. Only requests with a valid token
    * and customer identifier get them. An entry for `"GET /v2/products/napi/food/search/semantic"` replaces the simulated search. If an
-   * entry can never match, building the layer dies with a message that says why. Token routes are such entries: use `provoke`,
-   * `respondNext` or `respondAlways` to replace their responses.
+   * entry can never match, building the layer dies with a message that says why. This includes token routes: to replace their responses,
+   * use `provoke`, `respondNext` or `respondAlways`.
    */
   readonly routes?: Readonly<Record<string, Route>> | undefined
   /** The foods that a search can find; 60 everyday foods by default. */
@@ -261,7 +261,7 @@ export interface Options {
 export class Simulator extends Context.Tag("effect-nutrition-advisor/testing/Simulator")<Simulator, Service>() {}
 
 /**
- * The defect of {@link expectExchanges}: both numbers, and the last requests without their secrets.
+ * The defect of {@link expectExchanges}. It shows both numbers, and the last requests without their secrets.
  *
  * @since 1.0.0
  * @category errors
@@ -297,8 +297,8 @@ export const expectExchanges = (expected: number): Effect.Effect<void, never, Si
   })
 
 /**
- * The simulator in memory, as an HttpClient that responds at any origin. With `Layer.provideMerge`, the test gets this HttpClient too. If it
- * needs another one, such as that of `NodeHttpServer.layerTest`, merge the client's layer with `Layer.effect(Simulator, Simulator)`, and
+ * The simulator in memory, as an HttpClient that responds at any origin. With `Layer.provideMerge`, the test gets this HttpClient too. If
+ * it needs another one, such as that of `NodeHttpServer.layerTest`, merge the client's layer with `Layer.effect(Simulator, Simulator)`, and
  * provide this layer to both with `Layer.provide`.
  *
  * @since 1.0.0
@@ -323,7 +323,7 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | 
     })
   )
 
-/** Imported on demand, because it needs modules of Node. */
+/** The page is imported on demand, because it needs Node's own modules. */
 const makePage = (options: Options) =>
   Effect.flatMap(Effect.promise(() => import("./simulator/page/page.js")), (module) => module.make(options))
 

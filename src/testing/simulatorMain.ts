@@ -46,10 +46,10 @@ const cannotListen = ({ host, port }: Settings) => ({ cause }: ServeError) => {
 
 const urlOf = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 
-/** Read at once, because the parent may end while the simulator starts. */
+/** This is read at once, because the parent may end while the simulator starts. */
 const parent = process.ppid
 
-/** Only for npx, which doesn't end this process when it is killed. A program that was started in a shell may outlive the shell. */
+/** This is only for npx, which doesn't end this process when it is killed. A program that was started in a shell may outlive the shell. */
 const untilParentEnds = Effect.repeat(Effect.sync(() => process.ppid), {
   schedule: Schedule.spaced("250 millis"),
   until: (current) => current !== parent

@@ -1,6 +1,6 @@
 /**
- * A fast HttpClient on the undici of @effect/platform-node. It has a connection pool per origin, and a fast path that delivers a whole
- * response in one step.
+ * A fast HttpClient that uses the undici version in @effect/platform-node. It has a connection pool per origin, and a fast path that
+ * delivers a whole response in one step.
  *
  * @since 1.0.0
  * @module
@@ -22,7 +22,7 @@ import * as Client from "../internal/undici/client.js"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
 
 /**
- * The options of the connections. A duration that is a number means milliseconds.
+ * The options of the connections. Durations that are numbers are in milliseconds.
  *
  * @since 1.0.0
  * @category models
