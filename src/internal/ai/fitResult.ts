@@ -57,7 +57,7 @@ const measure = (value: unknown, name: string, found: Array<MeasuredArray>): num
 
 /** Returns how many of the first elements fit into `maxBytes` together with the note. */
 const countOf = (elementBytes: ReadonlyArray<number>, maxBytes: number, noteOf: (shown: number) => string): number => {
-  // Two brackets, and one comma less than there are elements.
+  // Start with the two brackets, minus one comma: there is one fewer comma than elements.
   let bytes = 1
   let shown = 0
   for (const element of elementBytes) {

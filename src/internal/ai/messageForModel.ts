@@ -18,7 +18,7 @@ const isConfigurationError = (error: unknown): error is ConfigurationError =>
 export const isLibraryError = (error: unknown): error is LibraryError =>
   isNutritionAdvisorError(error) || isConfigurationError(error)
 
-/** Only names that can't also be ordinary words of a message. */
+/** The names of options that can't also be ordinary words of a message. */
 const optionNames = namesWithVariable(sharedClientDeclarations).filter((name) => /[A-Z]/.test(name))
 
 const optionName = new RegExp(`\\b(${optionNames.join("|")})\\b`, "g")
@@ -26,11 +26,11 @@ const optionName = new RegExp(`\\b(${optionNames.join("|")})\\b`, "g")
 /** Replaces the names of options with the environment variables, because the person who set up the tool knows the variables. */
 const optionsAsVariables = (text: string): string => text.replace(optionName, variableOf)
 
-/** Leaves out what the message says about redacted fields, because a model can't read them. */
+/** Removes what the message says about redacted fields, because a model can't read them. */
 const messageWithoutHints = ({ message }: NutritionAdvisorError): string =>
   Object.values(hints).reduce((text, hint) => text.replace(hint, ""), message)
 
-/** Leaves out the parentheses with the variable, which replaces the field itself. */
+/** Replaces the field with its variable, and drops the parentheses that would repeat the variable. */
 const messageWithVariable = (error: ConfigurationError): string =>
   new ConfigurationError({ ...error, field: error.variable ?? error.field }).message
 

@@ -4,7 +4,7 @@ import type { Forbidden, ForbiddenReason, NutritionAdvisorError } from "../../Nu
 
 /**
  * Whether the reason goes away with time, so that the same call may succeed later. Tools then tell the model that searching again later may
- * help. `isTransient` is about something else: temporary problems of the service or the network. It returns false for every Forbidden.
+ * help. `isTransient` is about something else: temporary problems with the service or the network. It returns false for every Forbidden.
  */
 export const isTemporary: Readonly<Record<ForbiddenReason, boolean>> = {
   RejectedAgain: false,

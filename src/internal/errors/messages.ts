@@ -107,6 +107,6 @@ const messages: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } 
   }
 }
 
-/** Returns the message of an error. It is empty for a prototype, which has no tag: mocks of Jest and Vitest read its message. */
+/** Returns the message of an error. It is empty for a prototype, which has no tag: mocks in Jest and Vitest read the prototype's message. */
 export const messageOf = <E extends AnyError>(error: E): string =>
   (messages[error._tag] as ((error: E) => string) | undefined)?.(error) ?? ""

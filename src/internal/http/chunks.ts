@@ -29,7 +29,7 @@ export interface Chunks {
   readonly cancel: () => void
 }
 
-/** A web stream of any realm or package. */
+/** A web stream from any realm or package. */
 export interface WebStream {
   readonly getReader: () => unknown
 }
@@ -49,7 +49,10 @@ export const chunksOfWebStream = (stream: WebStream): Chunks => {
   return { next: () => reader.read(), cancel: ignoringErrors(() => reader.cancel()) }
 }
 
-/** Whether a Node stream has been read, at least in part. As a request body, it is rejected, as fetch does: only its rest would be sent. */
+/**
+ * Whether a Node stream has been read, at least in part. Such a request body is rejected, as in fetch, because only the rest of it would be
+ * sent.
+ */
 export const wasRead = (body: unknown): boolean =>
   Predicate.hasProperty(body, "readableDidRead") && body.readableDidRead === true
 

@@ -59,7 +59,7 @@ export type Abort = () => Effect.Effect<unknown>
 /** Sends a request. After it is aborted, the receiver ignores its result. */
 export type Dispatch<Req extends Request = Request> = (request: Req, receiver: Receiver) => Abort
 
-/** Not a property of the client: a copy of the client would have it too, and the copy's own `execute` would be bypassed. */
+/** This isn't a property of the client: a copy of the client would have it too, and the copy's own `execute` would be bypassed. */
 const dispatches = new WeakMap<HttpClient.HttpClient, Dispatch<BufferedRequest>>()
 
 /** Registers a function that delivers a whole response in one step. It applies to this client, but not to clients derived from it. */

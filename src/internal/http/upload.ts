@@ -71,7 +71,7 @@ const fromForm = async (entries: FormEntries): Promise<Upload> => {
     } else form.append(name, String(value))
   }
   const encoded = new Response(form)
-  // Bun omits it once the body has been read.
+  // Bun omits the content type once the body has been read.
   const contentType = encoded.headers.get("content-type") ?? undefined
   return { bytes: new Uint8Array(await encoded.arrayBuffer()), contentType }
 }

@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import { check, type Checked } from "./check.js"
 import type { ReaderOf } from "./variables.js"
 
-/** All that the library knows about one option, except its type and its JSDoc, which are in the interface of the options. */
+/** Everything that the library knows about one option, except its type and its JSDoc, which are in the interface of the options. */
 interface Declaration<Value, Options> {
   /** Whether the options are rejected without this one. */
   readonly isRequired?: true

@@ -32,7 +32,7 @@ const wrapperIfOn = <O extends object>(
 ): Checked<Wrapper | undefined> => {
   if (!given) return Either.right(undefined)
   const options = given === true ? defaults : given
-  // Users of other clients may pass a number of retries.
+  // People who know other clients may pass a number of retries.
   return check(option, [typeof options === "object", "must be true, false or an object with options"]).pipe(
     Either.andThen(() => parse(declarations, options, { prefix: `${option}.` })),
     Either.map(() => layer(options))
@@ -50,7 +50,9 @@ const wrappersOf = ({ cache, retry, throttle }: ClientOptions) =>
     wrapperIfOn("cache", SearchCache, cache, { timeToLive: "1 minute" })
   ])
 
-/** Builds a layer up to its first asynchronous step, so that `createClient` can throw the error of an invalid option, and closes it again. */
+/**
+ * Builds a layer up to its first asynchronous step, and closes it again. This is how `createClient` can throw the error of an invalid option.
+ */
 const checkLayer = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const scheduler = new Scheduler.SyncScheduler()
@@ -102,7 +104,7 @@ const checkedBuild = (options: ClientOptions) =>
     yield* checkNames(advisorOptions, sharedTokenCache !== undefined)
     yield* checkIsLayer("httpClient", httpClient)
     yield* checkIsLayer("sharedTokenCache", sharedTokenCache)
-    // Not advisorOptions, because a rest pattern leaves out options that are getters of a class.
+    // This doesn't use advisorOptions, because a rest pattern leaves out options that are getters of a class.
     const buildClient = yield* readClientBuild(options, sharedTokenCache)
     const wrappers = yield* wrappersOf({ cache, retry, throttle })
     yield* checkLogger(logger)

@@ -55,7 +55,7 @@ const watched = (chunks: Chunks, onError: OnError) =>
     cancel: chunks.cancel
   }, { highWaterMark: 0 })
 
-/** Whether a body is an old-style Node stream, such as a form of the package form-data. fetch would send "[object FormData]". */
+/** Whether a body is an old-style Node stream, such as a form from the form-data package. fetch would send "[object FormData]". */
 const isStreamWithoutIterator = (content: unknown) => hasMethod(content, "pipe") && !isAsyncIterable(content)
 
 /** Converts a body as fetch does. The client reads streams itself, within its timeout. */

@@ -62,7 +62,7 @@ const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (r
   const wait = Effect.suspend(() => {
     if (!isStarted) {
       isStarted = true
-      // Not in the fiber of the first call, because the services would keep its scheduler.
+      // This doesn't run in the fiber of the first call, because the services would keep its scheduler.
       Effect.runFork(Effect.forkIn(Effect.intoDeferred(Scope.extend(build, scope), built), scope))
     }
     return Deferred.await(built)
@@ -76,7 +76,7 @@ const forkAfter = (buildServices: BuildServices, scope: Scope.Scope, onBuilt: (r
 }
 
 export const make = (buildServices: BuildServices, scope: Scope.Scope): Fork => {
-  // Replaced once the services are built. The first function would keep alive what they were built from: 6 kB in each client.
+  // This is replaced once the services are built. The first function would keep alive what they were built from: 6 kB in each client.
   let fork = forkAfter(buildServices, scope, (runner) => {
     fork = (call, withCallTimeout) => runner.fork(withCallTimeout(call))
   })

@@ -6,7 +6,7 @@ import { command, type Connection, unexpectedReply } from "./connection.js"
 /** Sealed tokens are a few hundred to a few thousand characters long. A longer entry is cut when it is read, and can't be decrypted. */
 const longestEntry = 16 * 1024
 
-/** A script like the others, so that a server which rejects scripts never gives a lease that can't be released. */
+/** This is a script like the others, so that a server that rejects scripts never grants a lease that can't be released. */
 const leaseScript = `return redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2], "NX")`
 
 const writeScript = `

@@ -23,7 +23,7 @@ const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && st
 /**
  * Adds the token, the User-Agent and an Accept header. The request's own headers override them: `request/build` decides which ones a caller
  * can set. Only fetch adds an Accept header on its own, and some firewalls respond with a 403 if it is missing.
- * The headers of the last token are kept for the next requests. Nothing else keeps a token in plain text for longer than a request.
+ * The headers of the last token are kept for the next requests. Nothing else keeps a token in plain text for longer than one request.
  */
 const makeAddHeaders = ({ serviceIdHeader, userAgent }: DataSettings) => {
   let last: { readonly token: AccessToken; readonly headers: RequestHeaders } | undefined

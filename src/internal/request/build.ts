@@ -46,7 +46,7 @@ const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers
   return Headers.remove(headers, [...tokenHeaderNames(settings), ...connectionHeaders, ...ofBody])
 }
 
-/** A backend may forward them from a browser. The service could then respond with a 304, or with a part of the payload. */
+/** A backend may forward these headers from a browser. The service could then respond with a 304, or with only part of the payload. */
 const withoutConditionsAndRange = (headers: Headers.Headers) =>
   Headers.remove(headers, Object.keys(headers).filter(isConditionOrRange))
 

@@ -43,7 +43,7 @@ const metricsOf = ({ at, operation, outcome }: RequestLabels) => ({
   observe: durations({ operation, outcome })
 })
 
-/** Looked up once, since most requests succeed. */
+/** These are looked up only once, because most requests succeed. */
 const succeeded = {
   search: metricsOf({ operation: "search", outcome: "Success", at: "request" }),
   request: metricsOf({ operation: "request", outcome: "Success", at: "request" })

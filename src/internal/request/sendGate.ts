@@ -21,8 +21,8 @@ export const ofFiber = (fiber: Fiber.RuntimeFiber<unknown, unknown>): Gate | und
 export const pass: Gate = Effect.withFiberRuntime((fiber) => ofFiber(fiber) ?? Effect.void)
 
 /**
- * A request that is ready after fewer milliseconds than this didn't wait for a token. `TokenProvider.get` doesn't tell, so time decides. If
- * only the event loop was slow, the request passes the gate once more than it has to.
+ * A request that is ready after fewer milliseconds than this didn't wait for a token. `TokenProvider.get` doesn't say whether it waited, so
+ * the elapsed time decides. If only the event loop was slow, the request passes the gate once more than it has to.
  */
 export const immediateMillis = 1
 

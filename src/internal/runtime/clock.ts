@@ -1,7 +1,9 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
-/** Returns milliseconds that only grow. Only the times of tokens and Retry-After dates need the wall clock, which can be set back. */
+/**
+ * Returns a number of milliseconds that never decreases. Only token times and Retry-After dates need the wall clock, which can be set back.
+ */
 export const monotonicMillis = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
 
 export const currentMonotonicMillis: Effect.Effect<number> = Effect.map(Effect.clock, monotonicMillis)

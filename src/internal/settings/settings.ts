@@ -19,8 +19,8 @@ export interface ExchangeRoute {
 }
 
 /**
- * The token routes that have a name, with `{key}` in place of the license key. Not exported, because declarations of programs that use the
- * option's type would import this internal file.
+ * The token routes that have a name, with `{key}` in place of the license key. This isn't exported, because the declarations of programs
+ * that use the option's type would import this internal file.
  */
 const tokenRoutes = {
   "advisor-licence": { path: "/v2/token-cache/nutrition-advisor/oauth/licence/{key}" },
@@ -28,7 +28,7 @@ const tokenRoutes = {
   "unified": { path: "/v2/token-cache/unified/oauth/token/{key}" }
 } satisfies Readonly<Record<string, ExchangeRoute>>
 
-/** A function, so that bundlers can leave it out of programs without the simulator. */
+/** This is a function, so that bundlers can leave it out of programs without the simulator. */
 export const namedTokenRoutes = (): ReadonlyArray<ExchangeRoute> => Object.values(tokenRoutes)
 
 interface CommonOptions {

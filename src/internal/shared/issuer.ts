@@ -23,7 +23,7 @@ import * as LeasedEntry from "./leasedEntry.js"
 import { cacheFailures, sharedTokens } from "./metrics.js"
 import * as Seal from "./seal.js"
 
-/** Whether a token is not the replaced one, and was not received before it. */
+/** Whether a token isn't the one to replace, and was not received before it. */
 const mayReplace = (replacing: Option.Option<AccessToken>) => (token: AccessToken): boolean =>
   Option.isNone(replacing) || (!isSame(replacing.value, token) && token.receivedAt >= replacing.value.receivedAt)
 
@@ -70,8 +70,8 @@ const makeScope = ({ cacheTimeout }: Sharing.SharingSettings) =>
   })
 
 /**
- * Creates an issuer. Its `issue` needs no timeout, because each step has one: it waits for other replicas until `lease` + `tokenTimeout` have
- * passed, and then makes at most three calls to the cache and one exchange.
+ * Creates an issuer. Its `issue` needs no timeout, because each step has one: it waits for other replicas until `lease` + `tokenTimeout`
+ * have passed, and then makes at most three calls to the cache and one exchange.
  */
 export const make = (
   issuer: Issuer,

@@ -27,7 +27,7 @@ export const annotate = (attributes: Readonly<Record<string, unknown>>): Effect.
   Effect.withFiberRuntime((fiber) => isTraced(fiber) ? Effect.annotateCurrentSpan(attributes) : Effect.void)
 
 /**
- * Runs a call to the service in a span. If it fails, the span gets the attribute `error.type`. Without tracing, there is no span, because
+ * Runs a call to the service in a span. If it fails, the span gets the attribute `error.type`. Without tracing, no span is created, because
  * the tracer would drop it.
  */
 export const inSpan = <A, E extends NutritionAdvisorError, R>(

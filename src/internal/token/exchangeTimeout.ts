@@ -8,7 +8,10 @@ import { withTimeout } from "../runtime/withTimeout.js"
 
 const exchangeTimedOut = () => timeoutError("token")
 
-/** A timer that is late by more than this, in milliseconds, means that the process was suspended: by SIGSTOP, or by pausing its container. */
+/**
+ * A timer that is late by more than this, in milliseconds, means that the process was suspended, for example by SIGSTOP or because its
+ * container was paused.
+ */
 const suspendedAfter = 2_000
 
 /** Fails with TransportError "Timeout" if an effect takes too long. */

@@ -16,7 +16,7 @@ const timeoutsOfDispatcher = { headersTimeout: null, bodyTimeout: null }
 
 const contentOf = (body: BufferedRequest["body"]) => body._tag === "Empty" ? null : body.body as Uint8Array
 
-/** A copy, because interceptors may change the headers. They override the content type of the body. */
+/** Returns a copy, because interceptors may change the headers. The headers override the content type of the body. */
 const headersOf = ({ body, headers }: BufferedRequest) =>
   body._tag === "Empty" || body.contentType === undefined
     ? { ...headers }

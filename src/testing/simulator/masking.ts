@@ -11,7 +11,7 @@ const exchangeEnds = namedTokenRoutes().map(({ path }) => {
   return { ending, pattern: new RegExp(`${ending.replace("{key}", ".+")}(/.*)?$`) }
 })
 
-/** Whether a request carries a token, and so can't be an exchange. */
+/** Whether a request carries a token, and therefore can't be an exchange. */
 const isData = ({ headers, operation }: Unmasked) => operation !== "token" && Headers.has(headers, "authorization")
 
 /** Whether a request may be an exchange at an unknown path, whose last segment may be the key: it has neither a token nor a body. */

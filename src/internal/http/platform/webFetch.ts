@@ -40,7 +40,7 @@ export class FetchCall {
   private async read(fetched: Promise<Response>) {
     const response = await fetched
     const head = headOf(response)
-    // A Response.error(), which mocks return instead of failing. Only then is `type` read, because some runtimes don't implement it.
+    // Mocks may return a Response.error() instead of failing. `type` is read only for status 0, because some runtimes don't implement it.
     if (head.status === 0 && response.type === "error") throw new Error()
     const maxBytes = this.receiver.onHead(head.status)
     this.chunks = chunksOfResponse(response)

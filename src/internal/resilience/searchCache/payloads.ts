@@ -22,7 +22,7 @@ export const make = (capacity: number) => {
 
   return {
     /**
-     * A payload isn't cached or copied if it is nested too deeply for the stack, or isn't JSON, which can happen with a test double.
+     * A payload isn't cached or copied if it is nested too deeply for the stack, or if it isn't JSON, which can happen with a test double.
      */
     put: (key: string, payload: unknown, until: number): MakeCopy => {
       const text = Option.getOrUndefined(Option.liftThrowable(JSON.stringify)(payload))

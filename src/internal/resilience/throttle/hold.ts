@@ -6,7 +6,7 @@ import { longestRetryAfter } from "../../errors/retry.js"
 
 // All times are in milliseconds on the monotonic clock.
 
-/** A request of the queue. Its identity tells the probe from the others. */
+/** A request in the queue. The probe is recognized by its identity. */
 interface Permitted {
   /** The time of its last permit. */
   readonly permittedAt: number

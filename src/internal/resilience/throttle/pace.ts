@@ -6,7 +6,7 @@ export interface Rate {
   readonly interval: number
 }
 
-/** The requests that were sent in a row, spaced evenly since `start`. */
+/** A series of requests that were sent at even intervals since `start`. */
 export interface Pace {
   readonly start: number
   readonly sent: number
@@ -20,17 +20,17 @@ const timerLateness = 2
 /** The time between two requests. */
 export const distanceOf = ({ interval, limit }: Rate): number => interval / limit
 
-/** Multiplies, because the rounding errors of added distances would accumulate. */
+/** Multiplies instead of adding up distances, because their rounding errors would accumulate. */
 const next = ({ interval, limit }: Rate, { sent, start }: Pace) => start + (sent * interval) / limit
 
 export const waitTime = (rate: Rate, pace: Pace, now: number): number => Math.max(0, next(rate, pace) - now)
 
-/** Starts a new row with a request that is sent now. Also used to move the request that was counted last, if it is sent only now. */
+/** Starts a new series with a request that is sent now. Also used to move the request that was counted last, if it is sent only now. */
 export const startAt = (now: number): Pace => ({ start: now, sent: 1 })
 
 /**
- * Counts a request that is sent now. If its timer was late, the next request isn't delayed. That is why an interval can have one request more
- * than `limit`.
+ * Counts a request that is sent now. If its timer was late, the next request isn't delayed. That is why an interval can have one request
+ * more than `limit`.
  */
 export const count = (rate: Rate, pace: Pace, now: number, hasWaited: boolean): Pace => {
   const lateness = Math.max(distanceOf(rate), timerLateness)

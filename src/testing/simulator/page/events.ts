@@ -11,7 +11,7 @@ export interface RecordedCall {
   readonly operation: Operation
   readonly method: string
   readonly route: string
-  /** "hang" if the client left before there was a response. */
+  /** "hang" if the client disconnected before there was a response. */
   readonly status: number | "hang" | "drop" | "cut-short"
   /** Milliseconds. */
   readonly duration: number
@@ -30,7 +30,7 @@ const viewersAtMost = 64
 
 const waitingAtMost = 1024 * 1024
 
-/** Ids start at the time in microseconds. Events are rarer than that, so ids are higher after a restart than before it. */
+/** Ids start at the current time in microseconds. Events are rarer than that, so ids are higher after a restart than before it. */
 const idsOfMillisecond = 1_000
 
 /** An event as it is sent. */

@@ -23,7 +23,7 @@ export const recorder = (events: Events) => ({
   issued: (token: IssuedToken) => events.add(shownToken(token), () => isAccepted(token, Date.now())),
   /** Gets the numbers of the tokens. */
   revoked: (revoked: ReadonlyArray<number>, at: number) => events.add({ at, revoked }),
-  /** Records a request once it has got its response or its client has left. `tokens` are the tokens of the service. */
+  /** Records a request once it has its response or its client has disconnected. `tokens` are the tokens of the service. */
   call: <A extends SimulatedResponse>(
     response: Effect.Effect<A>,
     request: SeenRequest,
