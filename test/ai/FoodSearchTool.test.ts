@@ -66,7 +66,7 @@ it("FoodSearchTool: a failed search rejects with a ToolError that explains the f
   expect(error).toMatchObject({ _tag: "ToolError", message: messageForModel(serverError), cause: serverError })
 })
 
-it("FoodSearchTool: a failed search of the promise client is explained without a hint at the redacted body", async () => {
+it("FoodSearchTool: a failed search of the promise client is explained without mentioning the redacted body", async () => {
   await using simulated = simulatedClient()
   await simulated.run(({ provoke }) => provoke("search", "bad-request"))
   await expect(FoodSearchTool.make(simulated.advisor).execute({ term: "oats" })).rejects.toMatchObject({

@@ -78,7 +78,7 @@ describe.each(clients)("HTTP boundary over $name", ({ layer, name }) => {
     expect(yield* search("apple")).toEqual({ results: [] })
   })
 
-  testLive("a body that breaks off fails the search, even if a wrapper has read it and ignores that", function*() {
+  testLive("an incomplete body fails the search, even if a wrapper has read it and ignores the failure", function*() {
     const service = yield* Replies.serve({
       data: (_, response) => {
         response.writeHead(200, { "content-length": "100" })

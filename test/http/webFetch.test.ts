@@ -126,7 +126,7 @@ describe("response body of a custom fetch", () => {
   })
 
   it.each([
-    ["it stalls, and the client closes", true],
+    ["it stalls and the client closes", true],
     ["the fetch ignores its signal and delivers it after the client has closed", false]
   ])("a body is canceled if %s", async (_, isDelivered) => {
     const body = new PassThrough()

@@ -17,7 +17,7 @@ it("context: fibers of the layer don't continue in the AsyncLocalStorage context
   expect(background && await Effect.runPromise(Fiber.join(background))).toBeUndefined()
 })
 
-it("scheduler: that of the layer runs all calls, even the first one, which waits for the layer", async () => {
+it("scheduler: the layer's scheduler runs all calls, even the first one, which waits for the layer", async () => {
   let tasks = 0
   const scheduler = Scheduler.make((task, priority) => {
     tasks += 1

@@ -72,7 +72,7 @@ it.each<readonly [string, Layer.Layer<never>]>([
   expect(stdout.mock.calls).toEqual([[failed]])
 })
 
-it("standard error: fromLayer writes the logs of searches to it, even if they wait for the layer", async () => {
+it("fromLayer: the logs of searches go to standard error, even if the searches wait for the layer", async () => {
   const { stderr, stdout } = spied()
   await using advisor = Advisor.fromLayer(
     NutritionAdvisorTest.layer({ search: (term) => Effect.logWarning(`searched ${term}`) })

@@ -78,7 +78,7 @@ const spansOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     ])
   }))
 
-test("span: only that of the request has the listed header, even on success", function*() {
+test("span: only the request's span has the listed header, even on success", function*() {
   const searched = after(
     ({ respondNext }) => respondNext("search", { status: 200, body: {}, headers: identified }),
     search

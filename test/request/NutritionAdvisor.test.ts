@@ -318,7 +318,7 @@ describe("warning about a second layer for the same key", () => {
     [1, "more layers follow", Effect.repeatN(build("warned-of-once"), 9)],
     [
       1,
-      "other layers are opened and closed beside the first",
+      "other layers are opened and closed while the first is open",
       Effect.zipLeft(build("long-lived"), Effect.repeatN(Effect.scoped(build("long-lived")), 4))
     ],
     [2, "two layers are opened again after all others are closed", both(opened("again"), opened("again"))],

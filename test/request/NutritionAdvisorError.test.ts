@@ -56,7 +56,7 @@ describe("NutritionAdvisorError", () => {
     expect(shown()).toEqual(before)
   })
 
-  each("mocks of Jest and Vitest can read the message of the prototype of %s", (_, error) => {
+  each("mocks in Jest and Vitest can read the message of the prototype of %s", (_, error) => {
     expect(Object.getPrototypeOf(error)).toHaveProperty("message", "")
   })
 

@@ -131,14 +131,14 @@ it("SearchCache: in-flight, later and cached searches fail with TransportError \
   expect(outcomes).toEqual(Array(4).fill(new TransportError({ operation, reason: "Closed" })))
 })
 
-it("SearchCache: httpClient is that of the service below", () => {
+it("SearchCache: httpClient is the one of the wrapped service", () => {
   const { double, world } = worldOverSlow()
   world.run(world.advisor.httpClient.get("/v2/plan"))
   world.run(world.advisor.httpClient.get("/v2/plan"))
   expect(double.sent.map(({ what }) => what)).toEqual(["GET /v2/plan", "GET /v2/plan"])
 })
 
-it("SearchCache: a request that the service below interrupts fails with TransportError \"Aborted\"", () => {
+it("SearchCache: a request that the wrapped service interrupts fails with TransportError \"Aborted\"", () => {
   const world = worldOver(AdvisorDouble.responding(Effect.interrupt))
   expect(searchedIn(world, "oats")).toEqual(new TransportError({ operation, reason: "Aborted" }))
 })

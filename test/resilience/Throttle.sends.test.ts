@@ -83,7 +83,7 @@ test("Throttle: a request that waits for a new token after its permit needs anot
 })
 
 test(
-  "Throttle: a request that finds another token after its permit, without waiting, keeps this permit",
+  "Throttle: a request that finds another token after its permit, without waiting, needs no second permit",
   function*(simulator) {
     yield* simulator.setLatency("token", 900)
     const fibers = yield* forty
@@ -103,7 +103,7 @@ const slowStore = Layer.effect(
 )
 
 test(
-  "Throttle over a slow TokenStore: a request whose token is the same after its permit keeps this permit",
+  "Throttle over a slow TokenStore: a request whose token is the same after its permit needs no second permit",
   function*() {
     const fibers = yield* forty
     yield* pass(2_500)

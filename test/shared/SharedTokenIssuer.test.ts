@@ -181,7 +181,7 @@ describe("sharing: lease", () => {
     expect(leases.map(({ args: [owner], name }) => [name.length, String(owner).length])).toEqual([[43, 36], [43, 36]])
   })
 
-  test("the cache is read again after the lease, which can save an exchange", function*({ cache, issuer }) {
+  test("the cache is read again once the lease is taken, which can save an exchange", function*({ cache, issuer }) {
     const [peer, late] = yield* Effect.all([replica(), replica()])
     cache.next.set("lease", (call) => Effect.zipRight(Effect.orDie(tokenFrom(peer)), call))
     expect(yield* valueFrom(late)).toBe(Issuer.secretOf(1))
@@ -212,7 +212,7 @@ describe("sharing: lease", () => {
     expect(Exit.isInterrupted(yield* Effect.exit(fromNewReplica))).toBe(true)
   })
 
-  test("a replica that is interrupted before the response to its lease releases it", function*({ cache }) {
+  test("a replica that is interrupted while it waits for its lease releases that lease", function*({ cache }) {
     cache.next.set("lease", Effect.zipLeft(Effect.sleep(300)))
     const here = yield* Effect.fork(Effect.flatMap(replica(), tokenFrom))
     yield* TestClock.adjust(100)
@@ -243,7 +243,7 @@ describe("sharing: lease", () => {
   })
 
   test(
-    "if the lease is never free, a replica exchanges after `lease` + `tokenTimeout`, says so, and does not share the token",
+    "if the lease is never free, a replica exchanges after `lease` + `tokenTimeout`, logs a warning, and does not share the token",
     function*({ cache }) {
       yield* squat(hour)
       const exchanged = Effect.map(
@@ -291,7 +291,7 @@ describe("sharing: lease", () => {
     ])
   })
 
-  test("a lease that is lost during the exchange is logged, and counts as exchanged alone", function*({ cache }) {
+  test("a lease that is lost during the exchange is logged, and counts as ExchangedAlone", function*({ cache }) {
     const dropLease = () => cache.release(cache.lastName(), `${cache.callsOf("lease")[0]?.args[0]}`)
     cache.next.set("write", (call) => Effect.zipRight(Effect.suspend(dropLease), call))
     const logging = Effect.map(logged(fromNewReplica), ([line]) => expect(line?.message).toContain("(LeaseLost)"))
@@ -402,7 +402,7 @@ describe("sharing: closing the layer", () => {
     expect(yield* issuer.interrupted).toBe(1)
   })
 
-  test.each(["lease", "write"] as const)("closing while %s hangs releases the lease", function*(operation, { cache }) {
+  test.each(["lease", "write"] as const)("the lease is released if %s hangs on close", function*(operation, { cache }) {
     cache.next.set(operation, (call) => Effect.zipLeft(call, hanging))
     const { close } = yield* exchanging
     yield* TestClock.adjust(500)

@@ -77,7 +77,7 @@ describe("sealed token", () => {
   test.each(
     [
       ["license key", "another-license-key", identity],
-      ["way to split the same URL into base URL and route", "a-license-key", [
+      ["split of the same URL into base URL and route", "a-license-key", [
         "https://advisor.example/v2",
         "/token/{key}",
         ""

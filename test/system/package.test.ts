@@ -249,7 +249,7 @@ describe("the package", () => {
       for (const text of program) expect((await node(project, text)).trim()).toBe("true")
     })
 
-    it("the declarations of a program that passes functions on name only modules that can be imported", async () => {
+    it("if a program re-exports functions, its declarations refer only to modules that can be imported", async () => {
       const spread = lean.filter((name) => !name.includes("/testing")).map((name, index) =>
         `import * as entry${index} from "${name}"\nexport const all${index} = { ...entry${index} }\n`
       )

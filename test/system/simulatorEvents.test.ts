@@ -114,8 +114,12 @@ const endless = (["drop", "cut-short", "hang"] as const).map((fault): readonly [
 
 testLive.each<readonly [string, object, Begin]>([
   ...endless,
-  ["whose client leaves early", { status: "hang", fault: null }, ({ setLatency }) => setLatency("search", "1 hour")]
-])("stream of events: a call %s has what happened to it instead of a status code: %j", function*([_, seen, begin]) {
+  [
+    "whose client disconnects early",
+    { status: "hang", fault: null },
+    ({ setLatency }) => setLatency("search", "1 hour")
+  ]
+])("stream of events: for a call %s, the status says what happened: %j", function*([_, seen, begin]) {
   const { send, service, watch } = yield* start()
   yield* begin(service)
   const viewer = yield* watch()

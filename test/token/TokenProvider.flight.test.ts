@@ -19,7 +19,7 @@ describe("TokenProvider: a finished exchange", () => {
   })
 
   withoutToken(
-    "callers during the backoff fail with an error object of their own, even after one has changed its error",
+    "callers during the backoff get their own error objects, even after one of them has modified its error",
     function*({ issuer, provider }) {
       yield* issuer.respondNext(Effect.fail(unavailable))
       const first = yield* Effect.flip(provider.get)

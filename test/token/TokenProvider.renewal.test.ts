@@ -130,7 +130,7 @@ describe("TokenProvider: the cool-down after two renewals", () => {
 
   const coolingDown = arranged(secondRenewal, Issuer.layerOnDemand)
 
-  withToken("renewals that join an exchange don't count towards it", function*({ first, issuer, provider }) {
+  withToken("renewals that join an exchange don't count toward it", function*({ first, issuer, provider }) {
     yield* issuer.setLatency("1 second")
     const joined = yield* Effect.forkAll([provider.renew(first), provider.renew(first), provider.renew(first)])
     yield* TestClock.adjust("1 second")

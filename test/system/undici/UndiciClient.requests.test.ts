@@ -45,7 +45,7 @@ describe.each(senders.map(({ make, name }) => [name, make] as const))("UndiciCli
   const received = arrangedLive(receiving(make), Layer.empty)
 
   received.each(["GET", "HEAD", "OPTIONS", "DELETE"] as const)(
-    "%s without a body sends none",
+    "%s without a body sends no body",
     function*(method, { execute, last }) {
       yield* execute(HttpClientRequest.make(method)("/v2/x"))
       expect(last()).toMatchObject({ method, body: "", path: "/v2/x" })
