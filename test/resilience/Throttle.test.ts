@@ -190,7 +190,7 @@ it("Throttle: if a request waits for a token, the interval to the next request i
   expect(timesOf(double)).toEqual([30, 80])
 })
 
-it("Throttle: a request that is sent again at once, as after a renewal, takes another turn", () => {
+it("Throttle: a request that is sent again at once, as after a renewal, takes another permit", () => {
   const world = worldOver(AdvisorDouble.make(() => Effect.as(SendGate.pass, "found")), {
     rate: { limit: 20, interval: "1 second" }
   })
@@ -296,7 +296,7 @@ it("Throttle rate: a request that would wait longer than maxWait for its permit 
   expect(double.sent).toHaveLength(31)
 })
 
-it("Throttle rate: a request that is interrupted while it waits takes no turn", () => {
+it("Throttle rate: a request that is interrupted while it waits takes no permit", () => {
   const double = byTerm()
   const world = worldOver(double, { rate: { limit: 1, interval: "1 second" } })
   world.search("first")
