@@ -1,5 +1,5 @@
 /**
- * Searches for each line of a text file, and appends a line of JSON for each to another file. You can
+ * Searches for each line of a text file, and appends each result to another file as a line of JSON. You can
  * stop it with Ctrl-C (or SIGTERM): run the same command again, and it continues where it stopped.
  *
  *     npm install effect-nutrition-advisor effect@^3.22 @effect/platform@^0.97 \
