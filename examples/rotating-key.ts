@@ -1,5 +1,5 @@
 /**
- * A key that rotates: `licenseKey` is an Effect that runs at each exchange. Here, it reads a file. A secret manager works in the same way.
+ * A key that rotates: `licenseKey` is an Effect that runs at each exchange. Here, it reads a file. A secret manager works the same way.
  * `npx tsx examples/rotating-key.ts` needs `npm install @effect/platform-node@^0.108`.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises"

@@ -113,8 +113,8 @@ const make = (options: Options) =>
 
 /**
  * Retries searches, and GET and HEAD requests of `httpClient`, that fail with ServerError or a transient TransportError. It doesn't retry
- * other methods, failed token exchanges, or calls on a closed client. If all retries fail, callers get the last error. They get it at once
- * if the budget is empty or if `retryAfter` is longer than `cap`. Fails with ConfigurationError if an option is invalid.
+ * other methods, failed token exchanges, or calls on a closed client. If all retries fail, callers get the last error. They get it
+ * immediately if the budget is empty or if `retryAfter` is longer than `cap`. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category layers

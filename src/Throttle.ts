@@ -23,8 +23,8 @@ import type { ConfigurationError } from "./NutritionAdvisorError.js"
  */
 export interface Options {
   /**
-   * What happens to requests during the hold after a 429: with "fail", they fail at once with TooManyRequests; with "wait", they wait for up
-   * to `maxWait`. "fail" by default.
+   * What happens to requests during the hold after a 429: with "fail", they fail immediately with TooManyRequests; with "wait", they wait
+   * for up to `maxWait`. "fail" by default.
    */
   readonly onTooManyRequests?: "fail" | "wait" | undefined
   /**
@@ -33,7 +33,7 @@ export interface Options {
    */
   readonly rate?: { readonly limit: number; readonly interval: Duration.DurationInput } | undefined
   /**
-   * The longest total wait of one request. A request that would have to wait longer fails at once with TooManyRequests. A number means
+   * The longest total wait of one request. A request that would have to wait longer fails immediately with TooManyRequests. A number means
    * milliseconds. "30 seconds" by default.
    */
   readonly maxWait?: Duration.DurationInput | undefined

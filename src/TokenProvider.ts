@@ -68,7 +68,7 @@ export interface Failure {
 export interface Service {
   /**
    * Returns a token that has not expired: the current one, or the result of an exchange that all callers wait for. A stale token is
-   * returned at once, while a refresh runs in the background.
+   * returned immediately, while a refresh runs in the background.
    */
   readonly get: Effect.Effect<AccessToken.AccessToken, TokenError>
   /**

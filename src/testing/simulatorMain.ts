@@ -46,7 +46,7 @@ const cannotListen = ({ host, port }: Settings) => ({ cause }: ServeError) => {
 
 const urlOf = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 
-/** This is read at once, because the parent may end while the simulator starts. */
+/** This is read immediately, because the parent may end while the simulator starts. */
 const parent = process.ppid
 
 /** This is only for npx, which doesn't end this process when it is killed. A program that was started in a shell may outlive the shell. */

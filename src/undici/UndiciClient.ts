@@ -28,7 +28,7 @@ import { ConfigurationError } from "../NutritionAdvisorError.js"
  * @category models
  */
 export interface Options {
-  /** The maximum number of connections to one origin. Further requests wait for a free connection. 64 by default. */
+  /** The maximum number of connections to one origin. Additional requests wait for a free connection. 64 by default. */
   readonly connections?: number | undefined
   /** How long an idle connection stays open, unless the server sends its own timeout. 4 seconds by default. */
   readonly keepAliveTimeout?: Duration.DurationInput | undefined

@@ -73,7 +73,7 @@ describe("timeouts of requests", () => {
     expect(seen).toEqual([1, 2])
   })
 
-  testLive("closing the scope ends pending requests at once, and leaves no timer", function*() {
+  testLive("closing the scope ends pending requests immediately, and leaves no timer", function*() {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
     const seen: Array<number> = []

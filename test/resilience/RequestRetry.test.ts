@@ -110,7 +110,7 @@ it("RequestRetry delay: a Retry-After of 5 s is honored", () => {
   expect(timesOf(double)).toEqual([0, 5_000])
 })
 
-it("RequestRetry delay: if Retry-After is longer than cap, the search fails at once", () => {
+it("RequestRetry delay: if Retry-After is longer than cap, the search fails immediately", () => {
   const world = worldOver(AdvisorDouble.responding(unavailable(5.001), payload))
   expect(outcomeOf(world.search("oats")))
     .toEqual(new ServerError({ operation: "search", status: 503, retryAfter: 5.001 }))

@@ -113,7 +113,7 @@ it.each([
   expect(termsOf(double)).toEqual(["limit 5", "first", "second"])
 })
 
-it("Throttle probe after a hold: if it is interrupted, the next request is sent at once", () => {
+it("Throttle probe after a hold: if it is interrupted, the next request is sent immediately", () => {
   const { double, world } = afterHold("wait")
   const first = world.search("hang")
   for (const term of ["hang", "third"]) world.search(term)
@@ -286,7 +286,7 @@ it("Throttle rate: the distances of requests in a row are rounded only once", ()
   expect(sentAfter(Array(7).fill(0), { limit: 3, interval: 1_000 })).toEqual([0, 334, 667, 1_000, 1_334, 1_667, 2_000])
 })
 
-it("Throttle rate: a request that would wait longer than maxWait for its permit fails at once", () => {
+it("Throttle rate: a request that would wait longer than maxWait for its permit fails immediately", () => {
   const double = byTerm()
   const world = worldOver(double, { rate: { limit: 10, interval: "1 second" }, maxWait: "3 seconds" })
   const fibers = Array.from({ length: 60 }, (_, index) => world.search(`${index}`))
@@ -306,7 +306,7 @@ it("Throttle rate: a request that is interrupted while it waits takes no permit"
   expect(termsOf(double)).toEqual(["first", "third"])
 })
 
-it("Throttle rate: while a probe is pending, a request that the rate alone delays beyond maxWait fails at once", () => {
+it("Throttle rate: while a probe is pending, a request that the rate alone delays beyond maxWait fails immediately", () => {
   const rate = { limit: 1, interval: "10 seconds" } as const
   const world = worldOver(byTerm(), { onTooManyRequests: "wait", rate, maxWait: "8 seconds" })
   world.search("limit 10")

@@ -185,7 +185,7 @@ const headers: ReadonlyArray<Case> = [
   good("headers with the names of Object.prototype", foodsWith("__proto__: x", "constructor: x", "toString: x")),
   same("a NUL byte in a header", foodsWith("x-nul: a\0b"), connection),
   same("a greeting of a mail server", raw("220 mail.example ESMTP\r\n"), connection),
-  same("a connection that ends at once", raw(), aborted),
+  same("a connection that ends immediately", raw(), aborted),
   same("a connection that breaks within the headers", cut("HTTP/1.1 200 OK\r\ncontent-le"), aborted),
   same("a redirect to itself", replying("", { location: "/" }, 302), "UnexpectedResponse Redirect 302"),
   same(

@@ -83,7 +83,7 @@ testLive.each<readonly [string, RegExp, args: (usedPort: number) => ReadonlyArra
 })
 
 testLive.each(["SIGINT", "SIGTERM"] as const)(
-  "simulator program: on %s it exits at once with code 0, even if a call hangs",
+  "simulator program: on %s it exits immediately with code 0, even if a call hangs",
   function*(signal) {
     const { stop, url } = yield* serving()
     yield* send(`${url}/simulator/provoke/token/hang`, post)

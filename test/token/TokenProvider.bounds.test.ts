@@ -47,7 +47,7 @@ const withFault = (
     }
   })
 
-/** Returns the result of a fiber that must have ended by now. If it hasn't, dies at once: `Fiber.join` would wait for the test's timeout. */
+/** Returns the result of a fiber that must have ended. If it hasn't, dies immediately: `Fiber.join` would wait for the test's timeout. */
 const resultNow = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Effect.Effect<A, E> =>
   Effect.flatMap(Fiber.poll(fiber), Option.getOrElse(() => Effect.dieMessage("The fiber has not ended yet")))
 

@@ -93,7 +93,7 @@ describe("TokenProvider: a finished exchange", () => {
 
 describe("TokenProvider: an interrupted caller", () => {
   withoutToken(
-    "the caller ends at once, and the exchange continues for later callers",
+    "the caller ends immediately, and the exchange continues for later callers",
     function*({ issuer, provider, store }) {
       yield* issuer.setLatency("9 seconds")
       const first = yield* Effect.fork(provider.get)

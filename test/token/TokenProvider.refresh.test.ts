@@ -25,7 +25,7 @@ const refreshedByCaller = ({ get }: TokenProvider.Service) =>
   Effect.zipRight(TestClock.setTime(windowStart), Effect.zipLeft(get, TestClock.adjust(0)))
 
 withToken(
-  "refresh: within the window, callers get the current token at once and start one refresh",
+  "refresh: within the window, callers get the current token immediately and start one refresh",
   function*({ issuer, provider }) {
     yield* issuer.setLatency("5 seconds")
     yield* TestClock.setTime(windowStart + 1_000)

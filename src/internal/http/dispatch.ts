@@ -53,7 +53,7 @@ export interface Receiver {
   readonly onBodyFailure: () => void
 }
 
-/** Aborts the request at once. The effect only waits until the client has released it. A client may ignore its signal. */
+/** Aborts the request immediately. The effect only waits until the client has released it. A client may ignore its signal. */
 export type Abort = () => Effect.Effect<unknown>
 
 /** Sends a request. After it is aborted, the receiver ignores its result. */

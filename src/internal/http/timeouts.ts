@@ -34,7 +34,7 @@ class Anchor extends Timed {
  * due. This is not a Set, because V8 would keep its old tables in memory as it grows.
  */
 export interface Timeouts {
-  /** Adds an entry, which times out unless it leaves in time. After the scope is closed, the entry ends at once. */
+  /** Adds an entry, which times out unless it leaves in time. After the scope is closed, the entry ends immediately. */
   readonly add: (timed: Timed) => void
 }
 

@@ -103,8 +103,8 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
   })
 
 /**
- * Like fetch, with a path relative to the base URL. It reads the options at once, because the call may wait for the client or for a token,
- * and the caller may use the same objects for the next call.
+ * Like fetch, with a path relative to the base URL. It reads the options immediately, because the call may wait for the client or for a
+ * token, and the caller may use the same objects for the next call.
  */
 export const fetchPath = (path: string, init: Init) => {
   const head = headOf(path, init)

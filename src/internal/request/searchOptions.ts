@@ -46,7 +46,8 @@ const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string,
   Symbol.iterator in input
 
 /**
- * If reading the options throws, the search dies with that defect. An Exit is also an Effect, so it can stand for a request and for a search.
+ * If reading the options throws, the search dies with that defect. An Exit is also an Effect, so it can stand for a request and for a
+ * search.
  */
 const orDie = <A>(search: () => A): A | Exit.Exit<never> => {
   try {
@@ -69,7 +70,7 @@ const normalized = (options: SearchOptions): NormalizedOptions => ({
 /** The normal form of no options, made once. */
 const noOptions = normalized({})
 
-/** Reads the options of a search at once, into their normal form, so that each run sends the same values. */
+/** Reads the options of a search immediately, into their normal form, so that each run sends the same values. */
 export const withNormalizedOptions = <A>(
   options: SearchOptions | undefined,
   search: (options: NormalizedOptions) => A

@@ -35,7 +35,7 @@ export const make = (
     const runRequest = makeRunner("request", server)
     Metrics.createSeries()
 
-    /** The request is built at once: an option that is an iterator could not be read again. */
+    /** The request is built immediately: an option that is an iterator could not be read again. */
     const searchWith = <A, R>(
       term: string,
       given: SearchOptions | undefined,

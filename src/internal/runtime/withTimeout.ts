@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 
 /**
- * Fails with `onTimeout` after a number of milliseconds, and ends at once if it is interrupted. This holds even if the effect can't be
- * interrupted: it then continues in the background until it can. `Effect.timeoutFail` would wait for it, and would log its failure, which the
- * caller handles.
+ * Fails with `onTimeout` after a number of milliseconds, and ends immediately if it is interrupted. This holds even if the effect can't be
+ * interrupted: it then continues in the background until it can. `Effect.timeoutFail` would wait for it, and would log its failure, which
+ * the caller handles.
  */
 export const withTimeout = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, millis: number, onTimeout: () => E2) =>
   Effect.uninterruptibleMask((restore) =>

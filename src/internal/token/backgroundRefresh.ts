@@ -52,7 +52,7 @@ export const make = (
 
     const now = () => clock.unsafeCurrentTimeMillis()
 
-    /** How long the refresh of a token has to wait, in milliseconds. A token from the future is refreshed at once. */
+    /** How long the refresh of a token has to wait, in milliseconds. A token from the future is refreshed immediately. */
     const untilRefresh = ({ jitter, token }: Check) =>
       token.receivedAt > now() ? 0 : token.expiresAt - AccessToken.windowOf(token, policy) + jitter - now()
 

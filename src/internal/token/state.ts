@@ -40,7 +40,7 @@ export const initial: State<never> = {
   lastFailure: Option.none()
 }
 
-/** With two, the client can renew again if the new token is revoked at once, or came from another replica and is rejected as well. */
+/** With two, the client can renew again if the new token is revoked immediately, or came from another replica and is rejected as well. */
 const renewalsPerCoolDown = 2
 
 /** The error of a renewal that ends without a new token, although no exchange failed. The JSDoc of `renew` explains its status. */

@@ -209,7 +209,7 @@ describeWithRedis("RedisTokenCache: failed call", () => {
       return yield* cacheOf(RedisTokenCache.layer({ url, redis }))
     })
 
-  testLive("a call fails at once while no Sentinel responds, and a later one connects again", function*() {
+  testLive("a call fails immediately while no Sentinel responds, and a later one connects again", function*() {
     const { port, url } = yield* RedisServer.make()
     let isUp = false
     const cache = yield* cacheOverSentinel(url, port, () => isUp)
