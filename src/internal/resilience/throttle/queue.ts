@@ -123,12 +123,10 @@ export class Queue {
     })
   }
 
-  /** Whether a request can be sent with its first permit: right after it, or later if the permit can be moved to now. */
+  /** Whether a request can be sent with its first permit, which then moves to now: if it is the last permit, and no request waits to send. */
   private canUsePermit(request: QueuedRequest, now: number): boolean {
     if (request.hasReachedSend || Hold.waitTime(this.hold, request, now) > 0) return false
-    // It can be moved if it is the last permit, and no other request waits to send.
-    const canMove = this.lastPermitted === request && this.waitingToSend.size === 0
-    return isImmediate(request, now) || canMove
+    return this.lastPermitted === request && this.waitingToSend.size === 0
   }
 
   /** Runs just before a request is sent. If it has waited for a token, or is being resent, it needs another permit. */
