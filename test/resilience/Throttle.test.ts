@@ -26,7 +26,7 @@ const worldOver = (double: AdvisorDouble.AdvisorDouble, options?: Throttle.Optio
   new AdvisorWorld(Throttle.layer(options).pipe(Layer.provide(double.layer)))
 
 /** Responds by the term: to "limit" with a 429, to "limit 30" with a 429 and a Retry-After of 30 s, and so on. */
-const byTerm = (millis = 0) =>
+const byTerm = (millis = 0, tokenMillis?: (what: string) => number) =>
   AdvisorDouble.make(({ what }) => {
     const [kind, seconds] = what.split(" ")
     const responses: Readonly<Record<string, Effect.Effect<unknown, Failure>>> = {
@@ -39,7 +39,7 @@ const byTerm = (millis = 0) =>
     }
     const response = responses[kind ?? ""] ?? found
     return millis === 0 ? response : Effect.delay(response, millis)
-  })
+  }, tokenMillis)
 
 const termsOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ what }) => what)
 
