@@ -326,23 +326,28 @@ it("Throttle rate: with onTooManyRequests: \"fail\", a 429 immediately fails req
 test("held_requests_total: each held request is counted once, with its first reason", function*() {
   const grown = yield* counterChanges(
     Effect.sync(() => {
-      const world = worldOver(byTerm(), { onTooManyRequests: "wait", rate: { limit: 1, interval: "1 second" } })
+      const double = byTerm(0, (what) => what === "again" ? 1_500 : 0)
+      const world = worldOver(double, { onTooManyRequests: "wait", rate: { limit: 1, interval: "1 second" } })
       world.search("limit 5")
       world.search("both")
       world.search("both")
       world.pass(20_000)
-      for (const term of ["neither", "rate"]) world.search(term)
+      for (const term of ["neither", "again", "rate"]) world.search(term)
+      world.pass(20_000)
     }),
     "held_requests_total"
   )
-  expect(grown).toEqual({ TooManyRequests: 2, Rate: 1 })
+  expect(grown).toEqual({ TooManyRequests: 2, Rate: 2 })
 })
 
 test("Throttle: waiting and later requests fail with TransportError \"Closed\" when the layer closes", function*() {
-  const world = worldOver(byTerm(), { onTooManyRequests: "wait" })
+  const world = worldOver(byTerm(0, (what) => what === "late" ? 1_000 : 0), { onTooManyRequests: "wait" })
+  const late = world.search("late")
   world.search("limit 5")
-  const waiting = world.search("oats")
+  world.pass(1_000)
+  const waiting = [late, world.search("oats")]
   expect(outcomeOf(world.close())).toBeUndefined()
-  expect(outcomeOf(waiting)).toEqual(new TransportError({ operation, reason: "Closed" }))
-  expect(outcomeOf(world.search("oats"))).toEqual(new TransportError({ operation, reason: "Closed" }))
+  for (const search of [...waiting, world.search("oats")]) {
+    expect(outcomeOf(search)).toEqual(new TransportError({ operation, reason: "Closed" }))
+  }
 })
