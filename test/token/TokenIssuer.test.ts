@@ -1,6 +1,6 @@
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Effect, Equal, FastCheck, Option, Redacted, TestClock } from "effect"
+import { Clock, Effect, Equal, FastCheck, Option, Redacted, Struct, TestClock } from "effect"
 import { type AccessToken, NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { LicenseKey } from "../../src/internal/token/licenseKey.js"
@@ -152,7 +152,16 @@ describe("token response: customer_id", () => {
   )
 })
 
-describe.each(["scope"] as const)("token response: %s", (field) => {
+type Token = AccessToken.AccessToken
+
+type TextField = { [Field in keyof Token]-?: Token[Field] extends Option.Option<string> ? Field : never }[keyof Token]
+
+/** The name of each optional string in the response. The compiler demands a row for a new one. */
+const nameOf: Readonly<Record<TextField, string>> = { scope: "scope" }
+
+describe.each(Struct.keys(nameOf))("token response: %s", (field) => {
+  const name = nameOf[field]
+
   test.each([
     ["a string is kept", "read:search", Option.some("read:search")],
     ["an empty string is kept", "", Option.some("")],
@@ -162,20 +171,20 @@ describe.each(["scope"] as const)("token response: %s", (field) => {
     ["a number is dropped", 1, Option.none()],
     ["a record is dropped", { read: ["search"] }, Option.none()]
   ])("%s", function*([, value, expected]) {
-    expect((yield* exchanged(response({ [field]: value })))[field]).toEqual(expected)
+    expect((yield* exchanged(response({ [name]: value })))[field]).toEqual(expected)
   })
 
   test("a string is dropped if it contains the token, the key or the identifier, even encoded", function*() {
     const secrets = [fields.access_token, Redacted.value(Simulator.licenseKey), "id/1", "id%2f1", "ID%2F1"]
     const kept = yield* Effect.forEach(
       secrets,
-      (secret) => exchanged(response({ [field]: `read:${secret}`, customer_id: "id/1" }))
+      (secret) => exchanged(response({ [name]: `read:${secret}`, customer_id: "id/1" }))
     )
     expect(kept.map((token) => token[field])).toEqual(secrets.map(() => Option.none()))
   })
 
   test("a string is dropped if it contains the identifier that the option serviceId overrides", function*() {
-    const repeating = response({ [field]: "read:customer-1", customer_id: "customer-1" })
+    const repeating = response({ [name]: "read:customer-1", customer_id: "customer-1" })
     const token = yield* exchanged(repeating, { serviceId: Redacted.make("configured") })
     expect(token[field]).toEqual(Option.none())
   })

@@ -1,9 +1,8 @@
 /** Every way in which a search, a request or an exchange can end. */
 import { HttpClientRequest } from "@effect/platform"
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
-import { token } from "../doubles/IssuerDouble.js"
 import { execute, getPlan } from "../doubles/simulatedAdvisor.js"
 import { replying } from "../doubles/Wire.js"
 import { forbiddenCalls, responseOf } from "../tables/forbiddenCalls.js"
@@ -63,8 +62,6 @@ const ofSearchOptions: ReadonlyArray<Outcome> = Object.entries(searchOptionRows)
   end: "BadRequest"
 }))
 
-const optionalFields = Object.entries(token(1, 0, 1)).filter(([, value]) => Option.isOption(value))
-
 const withResponse: ReadonlyArray<Outcome> = [
   ...tokenRouteRows.map(({ name }) => ({
     title: `a search with a token from the route ${name}`,
@@ -75,7 +72,7 @@ const withResponse: ReadonlyArray<Outcome> = [
   { title: "a search after a renewal", data: Replies.inTurn(Replies.echoing(403), Replies.found), end: "Success" },
   // A caller may print this response, so it must not repeat the secrets.
   { title: "a request whose response is printed", data: replying("{}"), program: getPlan, end: "Success" },
-  ...optionalFields.map(([field]) => ({
+  ...Replies.optionalFields.map((field) => ({
     title: `a token exchange whose ${field} repeats the token`,
     token: Replies.tokenReplyWith({ [field]: `read:${Secrets.token}` }),
     end: "Success"

@@ -1,6 +1,7 @@
 /** The service on a port of this machine, which repeats every secret in its responses. */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http"
 import { Effect } from "effect"
+import { fieldsOfTokenResponse } from "../documents/tokenResponse.js"
 import * as Wire from "../doubles/Wire.js"
 import * as Secrets from "./secrets.js"
 
@@ -25,15 +26,17 @@ export const respond = (body: string, headers: OutgoingHttpHeaders = {}, status 
 
 export const echoing = (status: number, headers: OutgoingHttpHeaders = {}): Reply => respond(echo, headers, status)
 
-const tokenFields = {
+const requiredFields = {
   access_token: Secrets.token,
   customer_id: Secrets.customerId,
   expires_in: 3600,
-  token_type: "Bearer",
-  scope: "read:search"
+  token_type: "Bearer"
 }
 
-export const tokenReplyWith = (fields: object): Reply => respond(JSON.stringify({ ...tokenFields, ...fields }))
+/** The other fields of a token response. */
+export const optionalFields = fieldsOfTokenResponse.filter((name) => !(name in requiredFields))
+
+export const tokenReplyWith = (fields: object): Reply => respond(JSON.stringify({ ...requiredFields, ...fields }))
 
 /** Sends the replies in order, and then repeats the last one. */
 export const inTurn = (...replies: ReadonlyArray<Reply>): Reply => (request, response, index) =>
