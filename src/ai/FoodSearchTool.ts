@@ -10,7 +10,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import { fitResult } from "../internal/ai/fitResult.js"
 import { isLibraryError, messageForModel } from "../internal/ai/messageForModel.js"
-import { declarations, inputMessage, inputSchema, parseInput, tool } from "../internal/ai/tool.js"
+import { declarations, inputMessage, inputSchema, parseInput, searchFoodsTool } from "../internal/ai/searchFoodsTool.js"
 import { parse } from "../internal/options/declarations.js"
 
 /**
@@ -128,9 +128,9 @@ export const make = (advisor: Advisor, options: Options = {}): FoodSearchTool =>
     return Either.getOrThrowWith(fitResult(payload, settings), (message) => new ToolError({ message }))
   }
   return {
-    name: tool.name,
-    title: tool.title,
-    description: note === undefined ? tool.description : `${tool.description} ${note}`,
+    name: searchFoodsTool.name,
+    title: searchFoodsTool.title,
+    description: note === undefined ? searchFoodsTool.description : `${searchFoodsTool.description} ${note}`,
     inputSchema: inputSchema(),
     execute
   }

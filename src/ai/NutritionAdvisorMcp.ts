@@ -7,7 +7,7 @@
 import type { McpServer, RegisteredTool, StandardSchemaWithJSON } from "@modelcontextprotocol/server"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { type Input, inputMessage, inputSchema, parseInput } from "../internal/ai/tool.js"
+import { type Input, inputMessage, inputSchema, parseInput } from "../internal/ai/searchFoodsTool.js"
 import * as FoodSearchTool from "./FoodSearchTool.js"
 
 /** This is written by hand, so that the module doesn't load the SDK. */

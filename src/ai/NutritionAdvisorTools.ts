@@ -12,7 +12,7 @@ import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { fitResult } from "../internal/ai/fitResult.js"
 import { messageForModel } from "../internal/ai/messageForModel.js"
-import { declarations, tool } from "../internal/ai/tool.js"
+import { declarations, searchFoodsTool } from "../internal/ai/searchFoodsTool.js"
 import { parse } from "../internal/options/declarations.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError, NutritionAdvisorError } from "../NutritionAdvisorError.js"
@@ -25,13 +25,13 @@ import type * as FoodSearchTool from "./FoodSearchTool.js"
  * @since 1.0.0
  * @category tools
  */
-export const SearchFoods = Tool.make(tool.name, {
-  description: tool.description,
-  parameters: { term: Schema.String.annotations({ description: tool.term }) },
+export const SearchFoods = Tool.make(searchFoodsTool.name, {
+  description: searchFoodsTool.description,
+  parameters: { term: Schema.String.annotations({ description: searchFoodsTool.termDescription }) },
   success: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
   failure: Schema.String,
   failureMode: "return"
-}).annotate(Tool.Title, tool.title).annotate(Tool.Readonly, true).annotate(Tool.Destructive, false)
+}).annotate(Tool.Title, searchFoodsTool.title).annotate(Tool.Readonly, true).annotate(Tool.Destructive, false)
   .annotate(Tool.Idempotent, true)
 
 /**

@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Either, FastCheck as fc, Struct } from "effect"
 import type { FoodSearchTool } from "effect-nutrition-advisor/ai"
 import * as FitResult from "../../src/internal/ai/fitResult.js"
-import { declarations } from "../../src/internal/ai/tool.js"
+import { declarations } from "../../src/internal/ai/searchFoodsTool.js"
 import { parse } from "../../src/internal/options/declarations.js"
 
 const fitResult = (payload: unknown, options: FoodSearchTool.Options = {}) =>

@@ -1,6 +1,6 @@
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import type { Settings } from "./tool.js"
+import type { Settings } from "./searchFoodsTool.js"
 
 type JsonObject = Readonly<Record<string, unknown>>
 

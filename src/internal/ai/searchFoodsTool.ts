@@ -5,7 +5,7 @@ import type { InputSchema, Options } from "../../ai/FoodSearchTool.js"
 import { checkValue, parseCount } from "../options/check.js"
 import type { Declarations, Parsed } from "../options/declarations.js"
 
-export const tool = {
+export const searchFoodsTool = {
   name: "search_foods" as const,
   title: "Search foods",
   description:
@@ -13,12 +13,12 @@ export const tool = {
     "calories or portions, and to find foods for a need, such as \"low sugar breakfast\". Returns JSON with the matching " +
     "foods, best match first. If there are too many, the field `note` says how many are shown; search again with a " +
     "narrower term.",
-  term: "A food, a dish, a brand or a need, in plain words; not blank. One term for each search."
+  termDescription: "A food, a dish, a brand or a need, in plain words; not blank. One term for each search."
 }
 
 export const inputSchema = (): InputSchema => ({
   type: "object",
-  properties: { term: { type: "string", description: tool.term } },
+  properties: { term: { type: "string", description: searchFoodsTool.termDescription } },
   required: ["term"],
   additionalProperties: false
 })
