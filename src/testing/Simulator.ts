@@ -207,7 +207,8 @@ export interface Service {
 }
 
 /**
- * The options of the simulator. Most of them set what SERVICE.md leaves open.
+ * The options of the simulator. Most of them set what SERVICE.md leaves open. They describe the service: only `serviceIdHeader` has the name
+ * of a client's option, because both need the same value.
  *
  * @since 1.0.0
  * @category models
