@@ -3,6 +3,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import { defaultServiceIdHeader } from "../../internal/settings/headerOptions.js"
 import type { Operation } from "../../NutritionAdvisorError.js"
 import type { Options, SeenRequest, Service } from "../Simulator.js"
 import { respondToControl } from "./controlRoutes.js"
@@ -44,7 +45,7 @@ export class SimulatedService {
 
 const requestOf = ({ options, tokens }: SimulatedService, unmasked: Unmasked, at: number): SeenRequest => {
   const masked = withoutKeys(unmasked, tokens, options)
-  const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
+  const serviceIdHeader = (options.serviceIdHeader ?? defaultServiceIdHeader).toLowerCase()
   const secretOf = (header: string) => Option.map(Headers.get(unmasked.headers, header), Redacted.make)
   return {
     ...masked,
