@@ -26,7 +26,7 @@ type TokenEvent = State["tokens"][number] | { readonly at: number; readonly revo
 
 const keptAtMost = 1_000
 
-const viewersAtMost = 64
+export const viewersAtMost = 64
 
 const waitingAtMost = 1024 * 1024
 
