@@ -67,12 +67,9 @@ const withoutSentinel = (message: string) =>
 const codeOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   if (foreignReply.test(error.message)) return unexpected
-  const word = "code" in error
-    ? String(error.code)
-    : errorReply.exec(error.message)?.[1] ?? withoutSentinel(error.message)
-  return word === undefined && "lastNodeError" in error
-    ? codeOf(error.lastNodeError)
-    : /^\w{1,64}$/.exec(word ?? "")?.[0]
+  if ("code" in error) return String(error.code)
+  const code = errorReply.exec(error.message)?.[1] ?? withoutSentinel(error.message)
+  return code === undefined && "lastNodeError" in error ? codeOf(error.lastNodeError) : code
 }
 
 const unavailable = (code: string | undefined) => new SharedTokenCacheError({ reason: "Unavailable", code })
