@@ -267,11 +267,12 @@ for (const { prototype } of [...errors, ConfigurationError]) {
   Object.defineProperties(prototype, {
     [brand]: { value: true },
     // The `toJSON` of Effect returns an object that isn't an Error, so AWS Lambda and other loggers would leave out its message and stack.
+    // Vitest and Sentry call `toJSON` again on what it returns, so the copy has none.
     toJSON: {
       configurable: true,
       writable: true,
       value(this: NutritionAdvisorError | ConfigurationError) {
-        return copyOfError(this)
+        return Object.defineProperty(copyOfError(this), "toJSON", { value: undefined })
       }
     },
     message: {

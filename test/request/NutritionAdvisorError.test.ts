@@ -46,6 +46,7 @@ describe("NutritionAdvisorError", () => {
     expect(JSON.stringify(error, replacer)).toBe(JSON.stringify(error.message))
     // The JSON logger of Effect leaves out an object that it has already written.
     expect(error.toJSON()).not.toBe(error)
+    expect(error.toJSON(), "Vitest calls toJSON until there is none").toHaveProperty("toJSON", undefined)
   })
 
   each("the message of %s can be changed without affecting its other fields", (_, error) => {
