@@ -45,7 +45,7 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
     return this.reason === "Timeout"
       ? "The shared token cache did not respond in time. Check whether it is overloaded or unreachable."
       : `The shared token cache could not be used${this.code === undefined ? "" : ` (${this.code})`}. ` +
-        "Check that it runs and accepts writes."
+        "Check that it runs, accepts writes and returns them unchanged."
   }
 }
 
@@ -57,7 +57,7 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
  * @category models
  */
 export interface Service {
-  /** Returns the entry with this name, if there is one. */
+  /** Returns the entry with this name, if there is one, as the string that was written. */
   readonly read: (name: string) => Effect.Effect<Option.Option<string>, SharedTokenCacheError>
   /** Replaces the entry if this owner holds the lease, and returns whether it did. The check and the write must be atomic. */
   readonly write: (

@@ -31,10 +31,13 @@ describe("SharedTokenCache in memory", () => {
 describe("SharedTokenCacheError", () => {
   it.each(
     [
-      [{ reason: "Unavailable" }, "The shared token cache could not be used. Check that it runs and accepts writes."],
+      [
+        { reason: "Unavailable" },
+        "The shared token cache could not be used. Check that it runs, accepts writes and returns them unchanged."
+      ],
       [
         { reason: "Unavailable", code: "ECONNREFUSED" },
-        "The shared token cache could not be used (ECONNREFUSED). Check that it runs and accepts writes."
+        "The shared token cache could not be used (ECONNREFUSED). Check that it runs, accepts writes and returns them unchanged."
       ],
       [
         { reason: "Timeout" },

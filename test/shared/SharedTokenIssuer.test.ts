@@ -36,6 +36,10 @@ const replacing = (token: AccessToken.AccessToken, request: Partial<TokenIssuer.
   ...request
 })
 
+/** Changes the entry that a call to the cache returned, if it is one: the types of many drivers allow any value. */
+const changedBy = (change: (entry: string) => unknown) => <A>(result: A): A =>
+  Option.isOption(result) ? Option.map(result, (entry) => change(`${entry}`)) as A : result
+
 /** The result, and the milliseconds that it took. */
 const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
@@ -117,15 +121,29 @@ describe("sharing: token in the cache", () => {
     expect(cache.callsOf("write").map(({ args: [, options] }) => options)).toMatchObject([{ timeToLive: 1 }])
   })
 
-  test("an unreadable entry is ignored and overwritten", function*({ cache, issuer }) {
+  test.each<readonly [string, (entry: string) => unknown]>([
+    ["was truncated", (entry) => entry.slice(0, 100)],
+    ["is not text", (entry) => new TextEncoder().encode(entry)],
+    ["is null", () => null]
+  ])("an entry that %s is logged once, ignored and overwritten", function*([, damage], { cache, issuer }) {
     yield* fromNewReplica
-    const name = cache.lastName()
-    yield* cache.lease(name, "stranger", 1)
-    yield* cache.write(name, "v1.not an entry.", { owner: "stranger", timeToLive: life })
-    yield* cache.release(name, "stranger")
-    expect(yield* fromNewReplica).toBe(Issuer.secretOf(2))
+    cache.always.set("read", (call) => Effect.map(call, changedBy(damage)))
+    const logging = Effect.map(
+      logged(fromNewReplica),
+      (lines) => expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining("(UnreadableEntry)")])
+    )
+    const counted = { "cache_failures_total Unavailable": 1, "tokens_total Exchanged": 1 }
+    expect(yield* counterChanges(logging, "shared_")).toEqual(counted)
+    cache.always.clear()
     expect(yield* fromNewReplica).toBe(Issuer.secretOf(2))
     expect(yield* issuer.calls).toBe(2)
+  })
+
+  test("an entry that a driver returns as a Buffer is read as its text", function*({ cache, issuer }) {
+    cache.always.set("read", (call) => Effect.map(call, changedBy((entry) => Buffer.from(entry))))
+    yield* fromNewReplica
+    expect(yield* fromNewReplica).toBe(Issuer.secretOf(1))
+    expect(yield* issuer.calls).toBe(1)
   })
 
   test("peers use a renewed token, even if its replica's clock is behind", function*({ issuer }) {

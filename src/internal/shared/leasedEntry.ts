@@ -13,6 +13,33 @@ import type { Seal } from "./seal.js"
 export const movedBy = (token: AccessToken, millis: number): AccessToken =>
   new AccessToken({ ...token, receivedAt: token.receivedAt + millis, expiresAt: token.expiresAt + millis })
 
+/** Reads the entry, and remembers what it has read. */
+const makeReader = (cache: Service, { decrypt, name }: Seal) => {
+  /** The latest `receivedAt` of all tokens that were read. */
+  let latestRead = Number.NEGATIVE_INFINITY
+  let isReported = false
+
+  /** Reports an entry that can't be decrypted, but only once, because it stays in the cache until a token is published. */
+  const decryptOrReport = (entry: string) =>
+    Effect.tap(decrypt(entry), (token) => {
+      if (Option.isSome(token) || isReported) return Effect.void
+      isReported = true
+      return reportFailure(new SharedTokenCacheError({ reason: "Unavailable", code: "UnreadableEntry" }))
+    })
+
+  return {
+    read: Effect.suspend(() => cache.read(name)).pipe(
+      Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: decryptOrReport })),
+      Effect.map((token) => {
+        if (Option.isSome(token)) latestRead = Math.max(latestRead, token.value.receivedAt)
+        return token
+      })
+    ),
+    /** Even if the clocks of two publishers differ, a token must not be older than the one it replaces: peers would ignore it. */
+    notOlderThanRead: (token: AccessToken) => movedBy(token, Math.max(0, latestRead - token.receivedAt))
+  }
+}
+
 /**
  * Reads and writes the entry of a license key in the cache, and takes its lease. Work that continues after the token was returned runs in
  * `scope`.
@@ -21,23 +48,20 @@ export const make = (
   cache: Service,
   { cacheTimeout, lease }: SharingSettings,
   scope: Scope.Scope,
-  { decrypt, encrypt, name }: Seal
+  seal: Seal
 ) => {
+  const { encrypt, name } = seal
+  const reader = makeReader(cache, seal)
   const withCacheTimeout = <A>(call: Effect.Effect<A, SharedTokenCacheError>) =>
     withTimeout(call, cacheTimeout, () => new SharedTokenCacheError({ reason: "Timeout" }))
   /** Each attempt to take the lease is another owner, so that the release of a failed attempt can't end the lease of a later one. */
   let owner = ""
-  /** The latest `receivedAt` of all tokens that were read. */
-  let latestRead = Number.NEGATIVE_INFINITY
-
-  /** Even if the clocks of two publishers differ, a token must not be older than the one it replaces: peers would ignore it. */
-  const notOlderThanRead = (token: AccessToken) => movedBy(token, Math.max(0, latestRead - token.receivedAt))
 
   /** Fails if the lease has ended: the exchange took too long, or the cache dropped the lease, as Redis does if it evicts keys. */
   const write = (token: AccessToken) =>
     Effect.gen(function*() {
       const timeToLive = Math.max(1, token.expiresAt - (yield* Clock.currentTimeMillis))
-      const isWritten = yield* cache.write(name, yield* encrypt(notOlderThanRead(token)), { owner, timeToLive })
+      const isWritten = yield* cache.write(name, yield* encrypt(reader.notOlderThanRead(token)), { owner, timeToLive })
       if (!isWritten) return yield* new SharedTokenCacheError({ reason: "Unavailable", code: "LeaseLost" })
     })
 
@@ -59,14 +83,7 @@ export const make = (
 
   return {
     /** Reads the token, with the times that its publisher gave it. */
-    read: Effect.suspend(() => cache.read(name)).pipe(
-      Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: decrypt })),
-      withCacheTimeout,
-      Effect.map((token) => {
-        if (Option.isSome(token)) latestRead = Math.max(latestRead, token.value.receivedAt)
-        return token
-      })
-    ),
+    read: withCacheTimeout(reader.read),
     /**
      * Takes the lease if it is free, and returns whether it did. If the call fails, the cache may have granted the lease anyway, so it is
      * released in the background.

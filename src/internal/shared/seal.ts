@@ -10,8 +10,11 @@ export interface Seal {
   /** A keyed hash. It is the same for all replicas with the same key and service, and reveals nothing to anyone else. */
   readonly name: string
   readonly encrypt: (token: AccessToken) => Effect.Effect<string>
-  /** Returns none if the entry was changed or cut, or was sealed with another key, name or version. */
-  readonly decrypt: (entry: string) => Effect.Effect<Option.Option<AccessToken>>
+  /**
+   * Returns none if the entry was changed or cut, or was sealed with another key, name or version. The entry may be any value, because
+   * the types of many drivers allow any. Most of them return binary columns as a Buffer, which becomes its text.
+   */
+  readonly decrypt: (entry: unknown) => Effect.Effect<Option.Option<AccessToken>>
 }
 
 const version = "v1"
@@ -53,7 +56,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
 
     const decrypt: Seal["decrypt"] = (entry) =>
       Effect.gen(function*() {
-        const [entryVersion, nonce = "", sealed = "", ...rest] = entry.split(".")
+        const [entryVersion, nonce = "", sealed = "", ...rest] = String(entry).split(".")
         if (entryVersion !== version || rest.length > 0) return Option.none()
         const iv = Uint8Array.from(yield* decodeBase64Url(nonce))
         const data = Uint8Array.from(yield* decodeBase64Url(sealed))
