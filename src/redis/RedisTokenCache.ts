@@ -82,6 +82,8 @@ const parseUrl = (secret: Redacted.Redacted<string>, field: string): Checked<str
 
 const defaults: RedisOptions = {
   connectTimeout: 2_000,
+  // Otherwise, if a server rejects the connection, ioredis ignores why: the reply is that of CLIENT SETINFO, its first command.
+  disableClientInfo: true,
   disconnectTimeout: 100,
   // Over Sentinel, ioredis would connect to the primary without TLS, even with rediss:// or `tls`.
   enableTLSForSentinelMode: true,

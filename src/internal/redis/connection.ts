@@ -41,6 +41,8 @@ export const open = (create: () => Redis): Effect.Effect<Connection, never, Scop
       redis.on("error", (error: unknown) => {
         // ioredis also emits an error if one of its own commands fails. That error has no code.
         lastCode = codeOf(error) ?? lastCode
+      }).on("close", () => {
+        lastCode ??= "ConnectionClosed"
       }).on("ready", () => {
         lastCode = undefined
       })
@@ -59,16 +61,25 @@ const foreignReply = /^(?:Protocol error, got|Unknown RESP type) /
 
 const unexpected = "UnexpectedReply"
 
-/** ioredis drops the codes of the connections to the Sentinels. The message is the same if no Sentinel knows the name of the primary. */
-const withoutSentinel = (message: string) =>
-  message.startsWith("All sentinels are unreachable") ? "SentinelsUnreachable" : undefined
+/**
+ * How the messages of ioredis begin that have no code. It drops the codes of the connections to the Sentinels, and the message is the same
+ * if no Sentinel knows the name of the primary.
+ */
+const codesOfMessages = [
+  ["All sentinels are unreachable", "SentinelsUnreachable"],
+  ["Connection in subscriber mode", "SubscriberMode"],
+  ["Socket timeout", "ETIMEDOUT"],
+  ["Command timed out", "ETIMEDOUT"]
+] as const
+
+const codeOfMessage = (message: string) => codesOfMessages.find(([start]) => message.startsWith(start))?.[1]
 
 /** Returns the system's error code, or the first word of an error reply of Redis, such as READONLY, OOM or NOAUTH. */
 const codeOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   if (foreignReply.test(error.message)) return unexpected
   if ("code" in error) return String(error.code)
-  const code = errorReply.exec(error.message)?.[1] ?? withoutSentinel(error.message)
+  const code = errorReply.exec(error.message)?.[1] ?? codeOfMessage(error.message)
   return code === undefined && "lastNodeError" in error ? codeOf(error.lastNodeError) : code
 }
 

@@ -185,6 +185,16 @@ describeWithRedis("RedisTokenCache: failed call", () => {
     expect(contexts).toEqual([undefined])
   })
 
+  onRedis.each<readonly [string, Five.RedisOptions, (redis: Five.Redis) => Promise<unknown>]>([
+    ["SubscriberMode", {}, (redis) => redis.subscribe("channel")],
+    ["ETIMEDOUT", { commandTimeout: 100 }, (redis) => redis.call("CLIENT", "PAUSE", 5_000)]
+  ])("the error of your own client has the code %s", function*([code, options, happens], { port }) {
+    const client = yield* opened(() => new Five.Redis({ host, port, ...options }))
+    yield* Effect.promise(() => happens(client))
+    const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client))
+    expect(yield* Effect.flip(cache.read(name))).toMatchObject({ reason: "Unavailable", code })
+  })
+
   testLive.each([
     ["responds to a command", "redis"],
     ["completes the TLS handshake", "rediss"]
@@ -192,7 +202,17 @@ describeWithRedis("RedisTokenCache: failed call", () => {
     const port = yield* listening(createServer())
     const cache = yield* cacheOf(RedisTokenCache.layer({ url: Redacted.make(`${protocol}://127.0.0.1:${port}`) }))
     const error = yield* Effect.flip(cache.read(name)).pipe(Effect.timeout("8 seconds"))
-    expect(error).toMatchObject({ _tag: "SharedTokenCacheError", reason: "Unavailable" })
+    expect(error).toMatchObject({ _tag: "SharedTokenCacheError", reason: "Unavailable", code: "ETIMEDOUT" })
+  })
+
+  testLive.each<readonly [string, string]>([
+    ["ERR", "-ERR max number of clients reached\r\n"],
+    ["DENIED", "-DENIED Redis is running in protected mode because protected mode is enabled\r\n"],
+    ["ConnectionClosed", ""]
+  ])("the error has the code %s if the server closes each new connection after sending %j", function*([code, reply]) {
+    const port = yield* listening(createServer((socket) => socket.end(reply)))
+    const cache = yield* cacheOf(RedisTokenCache.layer({ url: Redacted.make(`redis://${host}:${port}`) }))
+    expect(yield* Effect.flip(cache.read(name))).toMatchObject({ reason: "Unavailable", code })
   })
 
   /** The first byte of a TLS connection. */
