@@ -65,6 +65,9 @@ const isAddress = (text: string) => {
 const hasDatabaseNumber = ({ pathname, searchParams }: URL) =>
   /^\/?\d*\/?$/.test(pathname) && /^\d*$/.test(searchParams.get("db") ?? "")
 
+/** ioredis passes the options of a URL on as strings. If this timeout is a string, Node throws, which terminates the process. */
+const hasConnectTimeout = ({ searchParams }: URL) => searchParams.has("connectTimeout")
+
 /** Normalizes the URL, because ioredis detects TLS only if the scheme is spelled "rediss://". */
 const parseUrl = (secret: Redacted.Redacted<string>, field: string): Checked<string> =>
   Either.gen(function*() {
@@ -76,7 +79,11 @@ const parseUrl = (secret: Redacted.Redacted<string>, field: string): Checked<str
       [isAddress(text), "must be a valid URL: check its port, and percent-encode special characters in its password"]
     )
     const url = new URL(text)
-    yield* check(field, [hasDatabaseNumber(url), "must have a whole number as its database"])
+    yield* check(
+      field,
+      [hasDatabaseNumber(url), "must have a whole number as its database"],
+      [!hasConnectTimeout(url), "must not set connectTimeout: set it in the option redis"]
+    )
     return url.href
   })
 
@@ -103,7 +110,15 @@ const defaults: RedisOptions = {
 }
 
 const parseRedis = (redis: RedisOptions, field: string): Checked<RedisOptions> =>
-  checkValue(redis, `${field}.db`, [Number.isSafeInteger(redis.db ?? 0), "must be a whole number"])
+  Either.gen(function*() {
+    yield* check(`${field}.db`, [Number.isSafeInteger(redis.db ?? 0), "must be a whole number"])
+    const timeout = redis.connectTimeout ?? 0
+    yield* check(`${field}.connectTimeout`, [
+      Number.isFinite(timeout) && timeout >= 0,
+      "must be a number of milliseconds"
+    ])
+    return redis
+  })
 
 /** @internal */
 export const declarations = {

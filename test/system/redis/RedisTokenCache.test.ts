@@ -299,7 +299,8 @@ describe("RedisTokenCache: settings", () => {
     "redis://user:secret-1%@127.0.0.1:6379",
     "redis://user:12#secret-1@127.0.0.1:6379",
     "redis://127.0.0.1:6379/secret-1",
-    "redis://127.0.0.1:6379?db=secret-1"
+    "redis://127.0.0.1:6379?db=secret-1",
+    "redis://user:secret-1@127.0.0.1:6379?connectTimeout=5000"
   ])("the URL %j is rejected, and the error does not contain it", function*(url) {
     const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url: Redacted.make(url) })))
     expect(error).toMatchObject({ _tag: "ConfigurationError", field: "url" })
@@ -313,6 +314,11 @@ describe("RedisTokenCache: settings", () => {
       "a database that is not a number, which would crash the process,",
       { field: "redis.db" },
       RedisTokenCache.layer({ url, redis: { db: Number.NaN } })
+    ],
+    [
+      "a connectTimeout that is not a number, which would crash the process,",
+      { field: "redis.connectTimeout" },
+      RedisTokenCache.layer({ url, redis: { connectTimeout: "5000" as never } })
     ],
     [
       "a URL that is not Redacted",
