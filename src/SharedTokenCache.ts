@@ -45,7 +45,7 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
     return this.reason === "Timeout"
       ? "The shared token cache did not respond in time. Check whether it is overloaded or unreachable."
       : `The shared token cache could not be used${this.code === undefined ? "" : ` (${this.code})`}. ` +
-        "Check that it runs, accepts writes and returns them unchanged."
+        "Check that it runs and accepts writes."
   }
 }
 

@@ -31,13 +31,10 @@ describe("SharedTokenCache in memory", () => {
 describe("SharedTokenCacheError", () => {
   it.each(
     [
-      [
-        { reason: "Unavailable" },
-        "The shared token cache could not be used. Check that it runs, accepts writes and returns them unchanged."
-      ],
+      [{ reason: "Unavailable" }, "The shared token cache could not be used. Check that it runs and accepts writes."],
       [
         { reason: "Unavailable", code: "ECONNREFUSED" },
-        "The shared token cache could not be used (ECONNREFUSED). Check that it runs, accepts writes and returns them unchanged."
+        "The shared token cache could not be used (ECONNREFUSED). Check that it runs and accepts writes."
       ],
       [
         { reason: "Timeout" },

@@ -6,7 +6,7 @@ import { AccessToken } from "../../AccessToken.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { withTimeout } from "../runtime/withTimeout.js"
 import type { SharingSettings } from "../settings/sharing.js"
-import { reportFailure } from "./report.js"
+import { reportFailure, reportLostLease, reportUnreadableEntry } from "./report.js"
 import type { Seal } from "./seal.js"
 
 /** Moves both times of a token by a number of milliseconds, so that it lives as long as before on a clock that differs by as much. */
@@ -24,7 +24,7 @@ const makeReader = (cache: Service, { decrypt, name }: Seal) => {
     Effect.tap(decrypt(entry), (token) => {
       if (Option.isSome(token) || isReported) return Effect.void
       isReported = true
-      return reportFailure(new SharedTokenCacheError({ reason: "Unavailable", code: "UnreadableEntry" }))
+      return reportUnreadableEntry
     })
 
   return {
@@ -57,12 +57,11 @@ export const make = (
   /** Each attempt to take the lease is another owner, so that the release of a failed attempt can't end the lease of a later one. */
   let owner = ""
 
-  /** Fails if the lease has ended: the exchange took too long, or the cache dropped the lease, as Redis does if it evicts keys. */
+  /** Returns false if the lease has ended: the exchange took too long, or the cache dropped the lease, as Redis does if it evicts keys. */
   const write = (token: AccessToken) =>
     Effect.gen(function*() {
       const timeToLive = Math.max(1, token.expiresAt - (yield* Clock.currentTimeMillis))
-      const isWritten = yield* cache.write(name, yield* encrypt(reader.notOlderThanRead(token)), { owner, timeToLive })
-      if (!isWritten) return yield* new SharedTokenCacheError({ reason: "Unavailable", code: "LeaseLost" })
+      return yield* cache.write(name, yield* encrypt(reader.notOlderThanRead(token)), { owner, timeToLive })
     })
 
   const endLease = Effect.suspend(() => cache.release(name, owner))
@@ -100,8 +99,9 @@ export const make = (
      */
     publishAndRelease: (token: AccessToken): Effect.Effect<boolean> => {
       let isPublished = false
-      const publish = Effect.map(write(token), () => {
-        isPublished = true
+      const publish = Effect.flatMap(write(token), (isWritten) => {
+        isPublished = isWritten
+        return isWritten ? Effect.void : reportLostLease
       })
       return publish.pipe(
         Effect.catchAll(reportFailure),

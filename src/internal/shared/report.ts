@@ -10,7 +10,7 @@ export const counted = (outcome: Parameters<typeof sharedTokens.count>[0], token
   return token
 }
 
-export const countFailure = ({ reason }: SharedTokenCacheError): Effect.Effect<void> =>
+export const countFailure = ({ reason }: Pick<SharedTokenCacheError, "reason">): Effect.Effect<void> =>
   Effect.sync(() => cacheFailures.count(reason))
 
 /** Counts a failed call, and logs a warning. */
@@ -24,4 +24,17 @@ export const reportFailure = (error: SharedTokenCacheError): Effect.Effect<void>
 export const reportHeldLease: Effect.Effect<void> = Effect.logWarning(
   "The lease in the shared token cache was not free in time. If no exchanges fail, check whether leases expire. " +
     "This process exchanges the license key by itself."
+)
+
+const reportUnavailable = (message: string) =>
+  Effect.zipRight(countFailure({ reason: "Unavailable" }), Effect.logWarning(message))
+
+export const reportLostLease: Effect.Effect<void> = reportUnavailable(
+  "The lease in the shared token cache ended before the token could be published (LeaseLost), so other processes may exchange the " +
+    "license key, too. Check whether the cache evicts or loses keys, and whether this process was suspended."
+)
+
+export const reportUnreadableEntry: Effect.Effect<void> = reportUnavailable(
+  "The entry in the shared token cache could not be decrypted (UnreadableEntry), so it is ignored. " +
+    "Check whether the cache returns entries exactly as they were written."
 )
