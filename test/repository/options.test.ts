@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Option } from "effect"
+import { Option, Struct } from "effect"
 import { RefreshPolicy, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
@@ -56,6 +56,7 @@ it.each<readonly [string, Declared]>([
 it.each<readonly [path: string, type: string, all: object]>([
   ["src/NutritionAdvisor.ts", "interface SearchOptions", searchOptionRows],
   ["src/AccessToken.ts", "class AccessToken", token(1, 0, 1)],
+  ["src/AccessToken.ts", "const make", Struct.omit(token(1, 0, 1), "tokenType")],
   ["src/internal/token/status.ts", "interface TokenStatus", tokenStatusOf(Option.none(), Option.none())]
 ])("JSDoc in %s: each field of %s is described", (path, type, all) => {
   const docs = docsOf(path, type)
