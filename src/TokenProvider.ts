@@ -122,15 +122,13 @@ export const make = (
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
     const { refresh, tokenTimeout } = yield* Composition.parseProvider({ ...options, refresh: policy })
-    const store = yield* TokenStore
-    const withFlightTimeout = withTimeoutRepeatingIfSuspended(tokenTimeout)
+    const withTimeout = withTimeoutRepeatingIfSuspended(tokenTimeout)
     return yield* Provider.make({
       policy: refresh,
       issuer: yield* TokenIssuer,
-      store,
-      // A custom store may hang, so each read needs a timeout.
-      current: withFlightTimeout(store.current),
-      withFlightTimeout
+      store: yield* TokenStore,
+      withFlightTimeout: withTimeout,
+      withReadTimeout: withTimeout
     })
   })
 

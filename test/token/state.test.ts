@@ -31,7 +31,7 @@ const errorOf = (cause: Cause.Cause<NutritionAdvisorError.TokenError>) =>
   })
 
 const askFor = (reason: TokenIssuer.ExchangeRequest["reason"]): Step => (state, now) => {
-  const refusal = State.refusalOf(state, reason, policy, momentOf(now))
+  const refusal = State.refusalOf(state, reason, momentOf(now))
   if (refusal) return [`fails: ${errorOf(refusal)}`, state]
   flights++
   const flight = `flight ${flights}`
@@ -45,10 +45,10 @@ const renew = askFor("rejection")
 const refresh = askFor("refresh")
 
 const succeed =
-  (token: AccessToken.AccessToken): Step => (state, now) => ["", State.succeeded(state, token, policy, momentOf(now))]
+  (token: AccessToken.AccessToken): Step => (state, now) => ["", State.succeeded(state, token, momentOf(now))]
 
 const fail = (cause: Cause.Cause<NutritionAdvisorError.TokenError>): Step => (state, now) => {
-  const after = State.failed(state, cause, 0, policy, momentOf(now))
+  const after = State.failed(state, cause, 0, momentOf(now))
   return [after.phase._tag === "BackingOff" ? `until ${after.phase.until.monotonic / 1_000} s` : "closed", after]
 }
 
@@ -148,12 +148,12 @@ describe("token state", () => {
       const [line, after] = step(state, seconds * 1_000)
       seen.push(line)
       return after
-    }, State.initial)
+    }, State.initial(policy))
     expect(seen).toEqual(rows.map(([, , line]) => line))
   })
 
   it("a backoff ends at a whole millisecond of both clocks", () => {
-    const failed = State.failed(State.initial, unavailable, 0.123, policy, { wall: 5_000, monotonic: 0 })
+    const failed = State.failed(State.initial(policy), unavailable, 0.123, { wall: 5_000, monotonic: 0 })
     expect(failed).toMatchObject({
       phase: { until: { wall: 5_976, monotonic: 976 } },
       lastFailure: Option.some({ retryAt: 5_976 })
@@ -161,9 +161,9 @@ describe("token state", () => {
   })
 
   it("a success or a defect does not clear the last failure", () => {
-    const failed = State.failed(State.initial, unavailable, 0, policy, { wall: 5_000, monotonic: 0 })
-    const died = State.failed(failed, Cause.die("a bug"), 0, policy, momentOf(6_000))
-    const { lastFailure } = State.succeeded(died, T1, policy, momentOf(7_000))
+    const failed = State.failed(State.initial(policy), unavailable, 0, { wall: 5_000, monotonic: 0 })
+    const died = State.failed(failed, Cause.die("a bug"), 0, momentOf(6_000))
+    const { lastFailure } = State.succeeded(died, T1, momentOf(7_000))
     expect(Option.map(lastFailure, ({ at, error, retryAt }) => [error._tag, at, retryAt]))
       .toEqual(Option.some(["ServerError", 5_000, 6_000]))
   })

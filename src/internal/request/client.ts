@@ -40,7 +40,7 @@ const fromIssuer = (
   Effect.gen(function*() {
     const store = yield* TokenStore.make
     const { refresh: policy } = settings
-    const tokens = yield* Provider.make({ policy, issuer, store, current: store.current, withFlightTimeout })
+    const tokens = yield* Provider.make({ policy, issuer, store, withFlightTimeout, withReadTimeout: identity })
     return Context.add(yield* fromTokens(settings, tokens), TokenProvider.TokenProvider, tokens)
   })
 

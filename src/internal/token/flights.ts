@@ -22,7 +22,7 @@ import * as Report from "./report.js"
 import * as State from "./state.js"
 
 /** An exchange, shared by all callers that wait for it. */
-interface Flight extends Replace.Progress {
+interface Flight extends Replace.Exchange {
   readonly result: Deferred.Deferred<AccessToken.AccessToken, TokenError>
 }
 
@@ -55,9 +55,9 @@ const hasUsableToken = (
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
 export const make = (options: Options, run: RunInBackground) =>
   Effect.gen(function*() {
-    const { policy, withFlightTimeout } = options
+    const { policy, store, withFlightTimeout } = options
     const clock = yield* Effect.clock
-    let state: State.State<Flight> = State.initial
+    let state: State.State<Flight> = State.initial(policy)
 
     const now = () => momentOf(clock)
 
@@ -66,7 +66,7 @@ export const make = (options: Options, run: RunInBackground) =>
     const succeed = ({ request, result }: Flight, replacement: Replace.Replacement) =>
       Effect.suspend(() => {
         const failuresBefore = state.failures
-        state = State.succeeded(state, replacement.token, policy, now())
+        state = State.succeeded(state, replacement.token, now())
         Deferred.unsafeDone(result, Exit.succeed(replacement.token))
         return Report.recordSuccess(request, replacement, failuresBefore)
       })
@@ -76,7 +76,7 @@ export const make = (options: Options, run: RunInBackground) =>
         const failedAt = now()
         const cause = Cause.isInterruptedOnly(exitCause) ? interrupted : exitCause
         const random = yield* Random.next
-        state = State.failed(state, cause, random, policy, failedAt)
+        state = State.failed(state, cause, random, failedAt)
         // There is no backoff if the client was closed in the meantime. `close` has then already failed the flight.
         if (state.phase._tag !== "BackingOff") return
         Deferred.unsafeDone(flight.result, Exit.failCause(cause))
@@ -86,7 +86,7 @@ export const make = (options: Options, run: RunInBackground) =>
 
     const runFlight = (flight: Flight) =>
       Effect.uninterruptibleMask((restore) => {
-        const putBackInTime = withTimeout(Replace.putBack(options, flight), longestPutBack, () => "Timeout" as const)
+        const putBackInTime = withTimeout(Replace.putBack(store, flight), longestPutBack, () => "Timeout" as const)
         return Replace.replaceToken(options, flight).pipe(
           // An issuer in JavaScript can fail with a value that has no properties, such as undefined.
           Effect.catchIf(Predicate.not(Predicate.isObject), Effect.die),
@@ -104,7 +104,7 @@ export const make = (options: Options, run: RunInBackground) =>
       Effect.suspend(() => {
         if (state.phase._tag === "InFlight") return Effect.succeed(state.phase.flight)
         const startedAt = now()
-        const refusal = State.refusalOf(state, request.reason, policy, startedAt)
+        const refusal = State.refusalOf(state, request.reason, startedAt)
         if (refusal !== undefined) return Effect.failCause(refusal)
         const flight: Flight = { request, result: Deferred.unsafeMake(FiberId.none) }
         state = State.started(state, flight, request.reason, startedAt)

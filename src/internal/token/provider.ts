@@ -8,6 +8,7 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { Service } from "../../TokenProvider.js"
 import * as Background from "../runtime/background.js"
 import * as BackgroundRefresh from "./backgroundRefresh.js"
+import type { WithTimeout } from "./exchangeTimeout.js"
 import * as Flights from "./flights.js"
 import * as Metrics from "./metrics.js"
 import { notRenewed } from "./state.js"
@@ -16,18 +17,19 @@ import { tokenStatusOf } from "./status.js"
 type Token = AccessToken.AccessToken
 
 interface Options extends Flights.Options {
-  /** Reads the token from the store. This must end in time, so it needs a timeout if the store may hang. */
-  readonly current: Effect.Effect<Option.Option<Token>, TokenError>
+  /** Limits a read of the store, which may hang. */
+  readonly withReadTimeout: WithTimeout
 }
 
 /** Creates the TokenProvider. Flights and the background refresh stop when the scope is closed. */
 export const make = (options: Options): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { current, policy } = options
+    const { policy, store, withReadTimeout } = options
     Metrics.createSeries()
     const clock = yield* Effect.clock
     const run = yield* Background.make
     const flights = yield* Flights.make(options, run)
+    const current = withReadTimeout(store.current)
 
     /** Returns epoch milliseconds on the clock of the layer, because a caller may use a different clock, such as a TestClock. */
     const now = () => clock.unsafeCurrentTimeMillis()

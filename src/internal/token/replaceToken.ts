@@ -20,7 +20,7 @@ export interface Options {
 }
 
 /** What an exchange is for, and what it has done so far. `replaceToken` sets the last two fields while it runs. */
-export interface Progress {
+export interface Exchange {
   readonly request: ExchangeRequest
   span?: Tracer.Span | undefined
   /** The rejected token, if it was invalidated. */
@@ -34,18 +34,17 @@ export interface Replacement {
 }
 
 /**
- * Chooses which token to store. After a rejection, it is always the new one. Otherwise, it is the token that expires later, but not one
- * whose `receivedAt` is in the future. If the same token comes back with a later expiry, it keeps its first `receivedAt`, because the
- * window is a share of the whole lifetime.
+ * Chooses which token to store if the current one was not rejected: the one that expires later, but not one whose `receivedAt` is in the
+ * future. If the same token comes back with a later expiry, it keeps its first `receivedAt`, because the window is a share of the whole
+ * lifetime.
  */
 const tokenToStore = (
-  { reason }: ExchangeRequest,
   issued: Token,
   current: Option.Option<Token>,
   policy: RefreshPolicy.CheckedPolicy,
   now: number
 ): Token => {
-  if (reason === "rejection" || Option.isNone(current)) return issued
+  if (Option.isNone(current)) return issued
   const stored = current.value
   if (!AccessToken.isUsable(stored, now, policy) || stored.receivedAt > now) return issued
   if (issued.receivedAt > now || stored.expiresAt >= issued.expiresAt) return stored
@@ -54,21 +53,21 @@ const tokenToStore = (
     : issued
 }
 
-const issue = (issuer: Issuer, progress: Progress): Effect.Effect<Token, TokenError> =>
+const issue = (issuer: Issuer, exchange: Exchange): Effect.Effect<Token, TokenError> =>
   Effect.withFiberRuntime((fiber) =>
     inSpan(fiber, "TokenIssuer.issue", () => ({ root: true }), (span) => {
-      progress.span = span
-      return issuer.issue(progress.request)
+      exchange.span = span
+      return issuer.issue(exchange.request)
     })
   )
 
 /** Gets a token from the issuer and stores it. Invalidates a rejected token first, so that no call sends it in the meantime. */
 export const replaceToken = (
   { issuer, policy, store }: Options,
-  progress: Progress
+  exchange: Exchange
 ): Effect.Effect<Replacement, TokenError> =>
   Effect.gen(function*() {
-    const { request } = progress
+    const { request } = exchange
     const { reason, replacing } = request
     const isReplaced = (token: Token) => Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
     const startedAt = yield* Clock.currentTimeMillis
@@ -77,14 +76,14 @@ export const replaceToken = (
       return { token: stored, outcome: "reused" }
     }
     if (reason === "rejection" && stored !== undefined && isReplaced(stored)) {
-      progress.invalidated = stored
+      exchange.invalidated = stored
       yield* store.invalidate(stored)
     }
     yield* Report.logStart(request)
-    const issued = yield* issue(issuer, progress)
+    const issued = yield* issue(issuer, exchange)
     const now = yield* Clock.currentTimeMillis
     if (!AccessToken.isUsable(issued, now, policy)) return yield* invalidResponse("expires_in")
-    const token = tokenToStore(request, issued, yield* store.current, policy, now)
+    const token = reason === "rejection" ? issued : tokenToStore(issued, yield* store.current, policy, now)
     yield* store.put(token)
     if (issued.isFromPeer) return { token, outcome: "fromPeer" }
     return { token, outcome: isReplaced(issued) ? "unchanged" : "issued" }
@@ -94,8 +93,8 @@ export const replaceToken = (
  * Puts the rejected token back into the store after a failed renewal, unless another token has arrived. A 403 isn't always about the
  * token, so calls that still work with it must continue while the token route is down.
  */
-export const putBack = ({ store }: Options, progress: Progress): Effect.Effect<void> =>
+export const putBack = (store: Store, exchange: Exchange): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const { invalidated } = progress
+    const { invalidated } = exchange
     if (invalidated !== undefined && Option.isNone(yield* store.current)) yield* store.put(invalidated)
   })

@@ -22,6 +22,7 @@ type Phase<Flight> =
 
 /** The state of a client's exchanges; the token itself is in the store. */
 export interface State<Flight> {
+  readonly policy: RefreshPolicy.CheckedPolicy
   readonly phase: Phase<Flight>
   /** The start times of the last two renewals, in monotonic milliseconds. */
   readonly renewals: ReadonlyArray<number>
@@ -32,13 +33,14 @@ export interface State<Flight> {
   readonly lastFailure: Option.Option<Failure>
 }
 
-export const initial: State<never> = {
+export const initial = (policy: RefreshPolicy.CheckedPolicy): State<never> => ({
+  policy,
   phase: { _tag: "Idle" },
   renewals: [],
   noRefreshUntil: 0,
   failures: 0,
   lastFailure: Option.none()
-}
+})
 
 /** With two, the client can renew again if the new token is revoked immediately, or came from another replica and is rejected as well. */
 const renewalsPerCoolDown = 2
@@ -53,9 +55,8 @@ export const clientClosed = Cause.fail(closedError("token"))
 
 /** Whether it is too early to replace a token that callers have. If they have none, it never is. */
 const isTooEarly = (
-  { noRefreshUntil, renewals }: State<unknown>,
+  { noRefreshUntil, policy, renewals }: State<unknown>,
   reason: ExchangeRequest["reason"],
-  { coolDown }: RefreshPolicy.CheckedPolicy,
   { monotonic }: Moment
 ): boolean => {
   switch (reason) {
@@ -64,7 +65,7 @@ const isTooEarly = (
     case "refresh":
       return monotonic < noRefreshUntil
     case "rejection":
-      return renewals.filter((startedAt) => monotonic < startedAt + coolDown).length >= renewalsPerCoolDown
+      return renewals.filter((startedAt) => monotonic < startedAt + policy.coolDown).length >= renewalsPerCoolDown
   }
 }
 
@@ -72,14 +73,13 @@ const isTooEarly = (
 export const refusalOf = (
   state: State<unknown>,
   reason: ExchangeRequest["reason"],
-  policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): Cause.Cause<TokenError> | undefined => {
   const { phase } = state
   if (phase._tag === "Closed") return clientClosed
   if (phase._tag === "BackingOff" && now.monotonic < phase.until.monotonic) return phase.cause
   // Only a renewal fails with this error. A refresh that can't start is skipped, because its callers have a token.
-  return isTooEarly(state, reason, policy, now) ? coolingDown : undefined
+  return isTooEarly(state, reason, now) ? coolingDown : undefined
 }
 
 /** A flight starts. Only one may be pending. */
@@ -100,12 +100,11 @@ export const started = <Flight>(
 export const succeeded = <Flight>(
   state: State<Flight>,
   token: AccessToken.AccessToken,
-  policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): State<Flight> => {
   if (state.phase._tag === "Closed") return state
   // The token may not be fresh, even if it is new. If each exchange returns the same token, its window has time for ten refreshes at most.
-  const noRefreshUntil = now.monotonic + AccessToken.windowOf(token, policy) / 10
+  const noRefreshUntil = now.monotonic + AccessToken.windowOf(token, state.policy) / 10
   return { ...state, phase: { _tag: "Idle" }, failures: 0, noRefreshUntil }
 }
 
@@ -114,14 +113,13 @@ export const failed = <Flight>(
   state: State<Flight>,
   cause: Cause.Cause<TokenError>,
   random: number,
-  policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): State<Flight> => {
   if (state.phase._tag === "Closed") return state
   const error = Cause.failureOption(cause)
   const failures = state.failures + 1
   const retryAfter = Option.match(error, { onNone: () => 0, onSome: retryAfterMillis })
-  const backoff = backoffAfter(policy, failures, random, retryAfter)
+  const backoff = backoffAfter(state.policy, failures, random, retryAfter)
   const until = { wall: Math.ceil(now.wall + backoff), monotonic: Math.ceil(now.monotonic + backoff) }
   const failure = Option.map(error, (error) => ({ error, at: now.wall, retryAt: until.wall }))
   return {
