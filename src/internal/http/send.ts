@@ -7,7 +7,6 @@ import { closedError, timeoutError } from "../errors/transportErrors.js"
 import {
   type Abort,
   type BufferedResponse,
-  type Dispatch,
   dispatchOf,
   isBuffered,
   isOk,
@@ -29,20 +28,20 @@ export interface ResponseLimits {
   readonly observeHeaders: ReadonlyArray<string>
 }
 
-type Outcome = Effect.Effect<ServiceResponse, SendError>
-
-export interface Sending {
-  /** Sends the request, and reads the whole response in bounded memory. Runs once. */
-  readonly outcome: Outcome
+/** What a caller shares with `send` during one call. */
+export interface SendContext {
+  readonly operation: Operation
   /**
-   * Ends the request if it has no outcome yet. This isn't the canceler of `Effect.async`, which would be lost if an interruption came right
+   * Set by `send`, so that its caller can cancel the request. The canceler of `Effect.async` would be lost if an interruption came right
    * after the start.
    */
-  readonly cancel: Abort
+  pending: { readonly cancel: Abort } | undefined
 }
 
-/** Prepares to send a request. */
-export type Send = (request: Request, operation: Operation) => Sending
+type Outcome = Effect.Effect<ServiceResponse, SendError>
+
+/** Sends a request and reads the whole response in bounded memory. */
+export type Send = (request: Request, context: SendContext) => Outcome
 
 /** Errors keep only 4 KiB. More is read, because the connection can be reused only after the body has been read to its end. */
 const maxErrorBytes = 64 * 1024
@@ -70,11 +69,11 @@ class PendingRequest extends Timed implements Receiver {
     super()
   }
 
-  begin<Req extends Request>(request: Req, dispatch: Dispatch<Req>, resume: (outcome: Outcome) => void) {
+  begin(dispatch: (receiver: Receiver) => Abort, resume: (outcome: Outcome) => void) {
     this.resume = resume
     this.timeouts?.add(this)
     if (this.resume === undefined) return
-    const abort = dispatch(request, this)
+    const abort = dispatch(this)
     if (this.resume !== undefined) this.abort = abort
   }
 
@@ -132,14 +131,19 @@ class PendingRequest extends Timed implements Receiver {
 /** Creates the function that sends requests. Without `timeouts`, the caller must apply a timeout. */
 export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, timeouts?: Timeouts): Send => {
   const direct = dispatchOf(client)
-  return (request, operation) => {
-    const pending = new PendingRequest(operation, limits, timeouts)
-    const begin = <Req extends Request>(request: Req, dispatch: Dispatch<Req>): Outcome =>
-      Effect.async((resume) => pending.begin(request, dispatch, resume))
-    const outcome = direct !== undefined && isBuffered(request)
-      ? begin(request, direct)
-      : Effect.flatMap(Effect.runtime(), (runtime) => begin(request, dispatchThrough(client, runtime)))
-    return { outcome, cancel: () => pending.cancel() }
+  return (request, context) => {
+    const begin = (dispatch: (receiver: Receiver) => Abort): Outcome =>
+      Effect.async((resume) => {
+        const pending = new PendingRequest(context.operation, limits, timeouts)
+        context.pending = pending
+        pending.begin(dispatch, resume)
+      })
+    return direct !== undefined && isBuffered(request)
+      ? begin((receiver) => direct(request, receiver))
+      : Effect.flatMap(
+        Effect.runtime(),
+        (runtime) => begin((receiver) => dispatchThrough(client, runtime)(request, receiver))
+      )
   }
 }
 
@@ -149,6 +153,6 @@ export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, time
  */
 export const interruptible = (send: Send, operation: Operation) => (request: Request): Outcome =>
   Effect.suspend(() => {
-    const { cancel, outcome } = send(request, operation)
-    return Effect.onInterrupt(outcome, cancel)
+    const context: SendContext = { operation, pending: undefined }
+    return Effect.onInterrupt(send(request, context), () => context.pending?.cancel() ?? Effect.void)
   })

@@ -74,11 +74,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
     context: RequestContext,
     { body, headers, method, origin, path }: RequestWithoutToken,
     token: AccessToken
-  ) => {
-    const sending = send({ method, origin, path, headers: addHeaders(token, headers), body }, context.operation)
-    context.sending = sending
-    return sending.outcome
-  }
+  ) => send({ method, origin, path, headers: addHeaders(token, headers), body }, context)
 
   const hasRejectedStatus = ({ status }: ServiceResponse.ServiceResponse) => settings.rejectedStatuses.has(status)
 
