@@ -1,6 +1,5 @@
 import type * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
 import { Forbidden, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
@@ -9,37 +8,17 @@ import { isOk } from "../http/dispatch.js"
 import type { Send } from "../http/send.js"
 import * as ServiceResponse from "../http/serviceResponse.js"
 import type { DataSettings } from "../settings/settings.js"
-import type { RequestHeaders, RequestWithoutToken } from "./build.js"
+import type { RequestWithoutToken } from "./build.js"
 import * as Metrics from "./metrics.js"
 import type { RequestContext } from "./runner.js"
 import * as SendGate from "./sendGate.js"
+import { makeAddHeaders } from "./tokenHeaders.js"
 
 const isReplayable = (body: HttpBody.HttpBody): boolean =>
   body._tag !== "Stream" && (body._tag !== "Raw" || ArrayBuffer.isView(body.body))
 
 /** Whether the status shows that the service has accepted the token. */
 const showsAcceptance = (status: number) => isOk(status) || (status >= 400 && status < 500 && status !== 429)
-
-/**
- * Adds the token, the User-Agent and an Accept header. The request's own headers override them: `request/build` decides which ones a caller
- * can set. Only fetch adds an Accept header on its own, and some firewalls respond with a 403 if it is missing.
- * The headers of the last token are kept for the next requests. Nothing else keeps a token in plain text for longer than one request.
- */
-const makeAddHeaders = ({ serviceIdHeader, userAgent }: DataSettings) => {
-  let last: { readonly token: AccessToken; readonly headers: RequestHeaders } | undefined
-  return (token: AccessToken, given: RequestHeaders | undefined) => {
-    if (last?.token !== token) {
-      const headers = {
-        accept: "*/*",
-        authorization: `Bearer ${Redacted.value(token.value)}`,
-        [serviceIdHeader]: Redacted.value(token.serviceId),
-        "user-agent": userAgent
-      }
-      last = { token, headers }
-    }
-    return given === undefined ? last.headers : { ...last.headers, ...given }
-  }
-}
 
 /** Adds the response to the span. A later response replaces it. */
 const showOn = ({ span }: RequestContext, response: ServiceResponse.ServiceResponse) => {

@@ -11,18 +11,17 @@ import { toSendable } from "../http/upload.js"
 import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings/settings.js"
 import type { NormalizedOptions } from "./searchOptions.js"
+import { tokenHeaderNames } from "./tokenHeaders.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
 
 /** The operation of a data request, which needs a token. */
 export type DataOperation = Exclude<Operation, "token">
 
-export type RequestHeaders = Request["headers"]
-
 /** A request before `request/authorized` adds the token and the common headers. */
 export interface RequestWithoutToken extends Omit<Request, "headers"> {
   /** Undefined for a search without headers of the caller. */
-  readonly headers: RequestHeaders | undefined
+  readonly headers: Request["headers"] | undefined
 }
 
 const notSent = (operation: DataOperation, detail: string): Exit.Exit<never, BadRequest> =>
@@ -34,9 +33,6 @@ const areAllowedHeaders = (headers: Headers.Headers) => Object.entries(headers).
 
 const areWellFormed = (params: Url.Pairs) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
-
-/** The headers of a token, which callers can't set. Service-ID is one of them, even if the identifier is sent in another header. */
-const tokenHeaderNames = ({ serviceIdHeader }: DataSettings) => ["authorization", "service-id", serviceIdHeader]
 
 /** Removes the headers of a token, of the connection, and of a body whose length is known. */
 const withoutReservedHeaders = (settings: DataSettings, headers: Headers.Headers, body: HttpBody.HttpBody) => {
@@ -106,12 +102,3 @@ export const clientRequest = (
     body
   }))
 }
-
-/** Returns a copy of the request for its HttpClientResponse. A token that the caller may have set is removed. */
-export const withoutTokenHeaders = (
-  settings: DataSettings,
-  request: HttpClientRequest.HttpClientRequest
-): HttpClientRequest.HttpClientRequest =>
-  Object.assign(Object.create(Object.getPrototypeOf(request)), request, {
-    headers: Headers.remove(request.headers, tokenHeaderNames(settings))
-  })

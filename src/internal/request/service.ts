@@ -18,6 +18,7 @@ import { makeDecode } from "./decode.js"
 import * as Metrics from "./metrics.js"
 import { makeRunner } from "./runner.js"
 import { withNormalizedOptions } from "./searchOptions.js"
+import { withoutTokenHeaders } from "./tokenHeaders.js"
 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
 
@@ -55,7 +56,7 @@ export const make = (
             authorized(
               context,
               built,
-              (response) => Effect.succeed(toPlatform(Build.withoutTokenHeaders(settings, request), built, response))
+              (response) => Effect.succeed(toPlatform(withoutTokenHeaders(settings, request), built, response))
             )
           )
         ))
