@@ -282,6 +282,10 @@ it("Throttle rate: no interval has more requests than the limit, even if the lim
     { numRuns: 8, endOnFailure: true }
   ))
 
+it("Throttle rate: two requests that get their permits in the same millisecond each need only one", () => {
+  expect(sentAfter(Array(7).fill(0), { limit: 2_000, interval: 1_000 })).toEqual([0, 1, 1, 2, 2, 3, 3])
+})
+
 it("Throttle rate: the distances of requests in a row are rounded only once", () => {
   expect(sentAfter(Array(7).fill(0), { limit: 3, interval: 1_000 })).toEqual([0, 334, 667, 1_000, 1_334, 1_667, 2_000])
 })

@@ -123,10 +123,12 @@ export class Queue {
     })
   }
 
-  /** Whether a request can be sent with its first permit, which then moves to now: if it is the last permit, and no request waits to send. */
+  /** Whether a request can be sent with its first permit: right after it, or later if the permit can be moved to now. */
   private canUsePermit(request: QueuedRequest, now: number): boolean {
     if (request.hasReachedSend || Hold.waitTime(this.hold, request, now) > 0) return false
-    return this.lastPermitted === request && this.waitingToSend.size === 0
+    // It can be moved if it is the last permit, and no other request waits to send.
+    const canMove = this.lastPermitted === request && this.waitingToSend.size === 0
+    return isImmediate(request, now) || canMove
   }
 
   /** Runs just before a request is sent. If it has waited for a token, or is being resent, it needs another permit. */
