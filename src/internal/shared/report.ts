@@ -35,6 +35,6 @@ export const reportLostLease: Effect.Effect<void> = reportUnavailable(
 )
 
 export const reportUnreadableEntry: Effect.Effect<void> = reportUnavailable(
-  "The entry in the shared token cache could not be decrypted (UnreadableEntry), so it is ignored. " +
+  "The entry in the shared token cache could not be read (UnreadableEntry), so it is ignored. " +
     "Check whether the cache returns entries exactly as they were written."
 )
