@@ -92,6 +92,14 @@ describe("exchange in a process that is suspended", () => {
     expect(yield* issuer.calls).toBe(3)
   })
 
+  test("the exchange is repeated after 100 ms, when its client knows which connections are dead", function*() {
+    const { issuer } = yield* exchanging(hanging, (clock) => ManualClock.suspend(clock, 60_000))
+    yield* TestClock.adjust(9_099)
+    expect(yield* issuer.calls).toBe(2)
+    yield* TestClock.adjust(1)
+    expect(yield* issuer.calls).toBe(3)
+  })
+
   test("the exchange is not repeated if its timer is only slightly late", function*() {
     const { callers, issuer } = yield* exchanging(hanging, (clock) => ManualClock.suspend(clock, 1_000))
     yield* TestClock.adjust(9_100)

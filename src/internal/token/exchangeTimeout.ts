@@ -14,6 +14,12 @@ const exchangeTimedOut = () => timeoutError("token")
  */
 const suspendedAfter = 2_000
 
+/**
+ * How long the second run is delayed. Timers fire before Node reads from its sockets, so without a delay it could be sent on a connection
+ * that the server has closed while the process was suspended.
+ */
+const resumeDelay = "100 millis"
+
 /** Fails with TransportError "Timeout" if an effect takes too long. */
 export type WithTimeout = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TransportError, R>
 
@@ -30,7 +36,7 @@ export const withTimeoutRepeatingIfSuspended = (millis: number): WithTimeout => 
     const wasSuspended = (error: unknown) =>
       Predicate.isTagged(error, "TransportError") && monotonicMillis(clock) > latest
     const first = Effect.ensuring(effect, Deferred.succeed(ended, null))
-    const second = Effect.zipRight(Deferred.await(ended), Effect.delay(effect, "100 millis"))
+    const second = Effect.zipRight(Deferred.await(ended), Effect.delay(effect, resumeDelay))
     return yield* Effect.catchIf(
       withTimeout(first, millis, exchangeTimedOut),
       wasSuspended,
