@@ -163,6 +163,7 @@ describe("metrics of searches", () => {
   test.each<readonly [outcome: string, operation: "token" | "search", response: Simulator.SimulatedResponse]>([
     ["RenewalFailed", "token", { status: 400 }],
     ["RenewalFailed", "token", { status: 403 }],
+    ["AcceptedAfterRenewal", "search", { status: 404 }],
     ["RetryFailed", "search", { status: 429 }],
     ["RetryFailed", "search", { status: 500 }],
     ["RetryFailed", "search", "drop"]
