@@ -197,6 +197,13 @@ it("fetch: a form of the package form-data, which has no iterator, is rejected",
   expect(service.sent).toEqual([])
 })
 
+test("httpClient: a form of the package form-data is not resent after a renewal", function*() {
+  const service = rejecting()
+  const sending = post(service, HttpBody.raw({ pipe: () => undefined }))
+  expect(yield* Effect.flip(sending)).toMatchObject({ _tag: "Forbidden", reason: "BodyNotReplayable" })
+  expect(service.sent).toHaveLength(1)
+})
+
 /** A stream that never ends after its first chunk. */
 const stalled = () => {
   const cancel = vi.fn()
