@@ -388,14 +388,19 @@ describe("sharing: a cache that fails, recovers, and fails again while a replica
 })
 
 test.each(
-  [["for as long as the token is usable", 8_000, 8_000], ["for `lease` at most", hour, 15_000]] as const
-)("sharing: a refresh waits for a cache that fails, %s", function*([, usable, waits], { cache, issuer }) {
+  [
+    ["refresh", "as long as the token is usable", 8_000, 8_000],
+    ["refresh", "`lease` at most", hour, 15_000],
+    ["rejection", "half of tokenTimeout", hour, 5_000]
+  ] as const
+)("sharing: an exchange for a %s waits for a failing cache, for %s", function*(row, { cache, issuer }) {
+  const [reason, , usable, waits] = row
   for (const operation of Cache.operations) cache.always.set(operation, Cache.fails)
   const now = yield* Clock.currentTimeMillis
   // The margin of a token is a hundredth of its life.
   const stale = Issuer.token(1, now, usable / 0.99)
-  const refreshed = Effect.flatMap(replica(), ({ issue }) => issue(replacing(stale, { reason: "refresh" })))
-  yield* settle(Effect.withRandom(refreshed, Random.fixed([1])))
+  const issued = Effect.flatMap(replica(), ({ issue }) => issue(replacing(stale, { reason })))
+  yield* settle(Effect.withRandom(issued, Random.fixed([1])))
   expect((yield* issuer.starts).map((startedAt) => startedAt - now)).toEqual([waits])
 })
 
