@@ -43,14 +43,8 @@ const awaitFlight = (flight: Flight) =>
   )
 
 /** Whether callers still get a token after a failed exchange: the current one, or the rejected one that is back in the store. */
-const hasUsableToken = (
-  { invalidated, request }: Flight,
-  policy: RefreshPolicy.CheckedPolicy,
-  now: number
-): boolean => {
-  const remaining = request.reason === "rejection" ? Option.fromNullable(invalidated) : request.replacing
-  return Option.exists(remaining, (token) => AccessToken.isUsable(token, now, policy))
-}
+const hasUsableToken = ({ request }: Flight, policy: RefreshPolicy.CheckedPolicy, now: number): boolean =>
+  Option.exists(request.replacing, (token) => AccessToken.isUsable(token, now, policy))
 
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
 export const make = (options: Options, run: RunInBackground) =>
