@@ -214,19 +214,28 @@ it("Throttle: a request that waits for its token until a hold is over is the pro
   expect(timesOf(double)).toEqual([0, 4_000, 5_000])
 })
 
-it("Throttle: if a request is held before it starts and again just before it is sent, maxWait limits the sum", () => {
-  const double = AdvisorDouble.make(
-    ({ what }) => what === "second" ? Effect.delay(Effect.fail(tooMany(2)), 2_500) : Effect.fail(tooMany(2)),
-    (what) => what === "third" ? 1_000 : 0
-  )
-  const world = worldOver(double, { onTooManyRequests: "wait", maxWait: "3 seconds" })
-  for (const term of ["second", "first"]) world.search(term)
-  const waiting = world.search("third")
-  world.pass(2_999)
-  expect(outcomeOf(waiting)).toBe("waits")
-  world.pass(1)
-  expect(outcomeOf(waiting)).toEqual(heldBack(1.5))
-})
+it.each([[3_499, heldBack(1.5)], [3_500, "found"]])(
+  "Throttle: maxWait, here %i ms, limits the sum of 2 s before the start and 1.5 s before the send",
+  (maxWait, outcome) => {
+    const responses = {
+      first: Effect.fail(tooMany(2)),
+      second: Effect.delay(Effect.fail(tooMany(2)), 2_500),
+      third: found
+    }
+    const double = AdvisorDouble.make(
+      ({ what }) => responses[what as keyof typeof responses],
+      (what) => what === "third" ? 1_000 : 0
+    )
+    const world = worldOver(double, { onTooManyRequests: "wait", maxWait })
+    world.pass(3_600_000)
+    for (const term of ["second", "first"]) world.search(term)
+    const waiting = world.search("third")
+    world.pass(2_999)
+    expect(outcomeOf(waiting)).toBe("waits")
+    world.pass(1_501)
+    expect(outcomeOf(waiting)).toEqual(outcome)
+  }
+)
 
 it("Throttle: httpClient and searches share one hold", () => {
   const limited = new TooManyRequests({ operation: "request", status: 429, retryAfter: 30 })
