@@ -71,9 +71,9 @@ const make = (options: Options) =>
     const now = () => monotonicMillis(clock)
 
     const search: Service["search"] = (term, given) =>
-      withNormalizedOptions(given, (options) => {
-        const sent = Effect.suspend(() => advisor.search(term, given ? options : undefined))
-        const key = searchKey(term, options)
+      withNormalizedOptions(given, (normalized) => {
+        const sent = Effect.suspend(() => advisor.search(term, given ? normalized : undefined))
+        const key = searchKey(term, normalized)
         // A search that can't be compared with others is always sent.
         if (key === undefined) return Effect.zipRight(Effect.sync(() => cachedSearches.count("Miss")), sent)
         return Effect.flatMap(Effect.runtime<never>(), (caller) => {

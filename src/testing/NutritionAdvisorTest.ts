@@ -92,11 +92,11 @@ export const layerRecording = (
   Layer.effectContext(
     Effect.map(Ref.make<ReadonlyArray<RecordedSearch>>([]), (recorded) => {
       const { search = () => Effect.succeed({ results: [], alternateNames: [] }), searchAs } = methods
-      const recording = <A, R>(search: Search<A, R>): Search<A, R> => (term, given) =>
+      const recording = <A, R>(method: Search<A, R>): Search<A, R> => (term, given) =>
         withCopiedOptions(given, (options) =>
           Effect.zipRight(
             Ref.update(recorded, (searches) => [...searches, { term, options }]),
-            search(term, options)
+            method(term, options)
           ))
       const advisor = make({
         ...methods,

@@ -30,8 +30,7 @@ export const makeControls = (service: SimulatedService): Service => {
         return Effect.void
       }),
     recover: Effect.sync(() => planned.clear()),
-    respondNext: (operation, ...responses) =>
-      Effect.sync(() => planned.addNext(operation, responses.map(plannedReply))),
+    respondNext: (operation, ...next) => Effect.sync(() => planned.addNext(operation, next.map(plannedReply))),
     respondAlways: (operation, response) =>
       Effect.sync(() => planned.setAlways(operation, response && plannedReply(response))),
     setTokenLifetime: (seconds) => Effect.sync(() => void (tokens.lifetime = seconds)),
