@@ -5,7 +5,7 @@ import type { Reply, SimulatedResponse } from "../Simulator.js"
 /** How the service's own response to an exchange is changed. */
 export interface Deviation {
   /** Whether the service returns the last token again, even if it was revoked, instead of a new one. */
-  readonly revokedToo?: boolean
+  readonly repeatsToken?: boolean
   /** Fields of the token response that are replaced. `undefined` removes a field. */
   readonly fields?: Readonly<Record<string, unknown>>
 }
@@ -68,7 +68,7 @@ const faultResponses = {
     "negative-expires-in": tokenResponse({ expires_in: -3600 }),
     "non-numeric-expires-in": tokenResponse({ expires_in: "soon" }),
     "wrong-token-type": tokenResponse({ token_type: "MAC" }),
-    "same-token": ((respond) => respond({ revokedToo: true })) satisfies Responder
+    "same-token": ((respond) => respond({ repeatsToken: true })) satisfies Responder
   },
   search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(16 * 1024 * 1024) },
   request: { ...ofAnyCall, "too-large": tooLarge(16 * 1024 * 1024) }

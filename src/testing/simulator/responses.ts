@@ -42,13 +42,13 @@ export class Responses {
   exchange(
     { at, authorization, method }: SeenRequest,
     key: string | undefined,
-    { fields, revokedToo = false }: Deviation
+    { fields, repeatsToken = false }: Deviation
   ): Reply {
     if (method !== "POST") return notAllowed("POST")
     if (Option.isSome(authorization)) return problem(400, "unexpected Authorization header")
     if (key === undefined) return problem(400, "missing or malformed key, or unexpected body")
     if (!this.tokens.licenseKeys.has(key)) return problem(this.options.unknownKeyStatus ?? 400, "unknown license key")
-    const token = this.tokens.exchange(key, at, revokedToo)
+    const token = this.tokens.exchange(key, at, repeatsToken)
     return {
       status: 200,
       body: {

@@ -56,11 +56,11 @@ export class Tokens {
     this.customerIds.add(customerId)
   }
 
-  /** Returns a new or an earlier token. With `revokedToo`, it returns the last one, even if that was revoked. */
-  exchange(key: string, now: number, revokedToo: boolean): IssuedToken {
-    const earlier = revokedToo || this.handsBackValid
+  /** Returns a new or an earlier token. With `repeatsToken`, it returns the last one, even if that was revoked. */
+  exchange(key: string, now: number, repeatsToken: boolean): IssuedToken {
+    const earlier = repeatsToken || this.handsBackValid
       ? [...this.issued.values()].findLast((token) =>
-        token.key === key && (revokedToo ? token.expiresAt > now : isAccepted(token, now))
+        token.key === key && (repeatsToken ? token.expiresAt > now : isAccepted(token, now))
       )
       : undefined
     return earlier ?? this.issue(key, now)
