@@ -78,7 +78,7 @@ export const searchRequest = (
 
 const unreadable = () => new BadRequest({ operation: "request", detail: "its body can't be read" })
 
-const readWithin = (duration: number) => <A>(reading: Effect.Effect<A, unknown>) =>
+const withBodyTimeout = (duration: number) => <A>(reading: Effect.Effect<A, unknown>) =>
   Effect.timeoutFail(Effect.mapError(reading, unreadable), { duration, onTimeout: () => timeoutError("request") })
 
 /** Builds a request of the authorized client, without a token. Its URL must be below the base URL. */
@@ -94,7 +94,7 @@ export const clientRequest = (
   const url = Url.resolveWithin(settings.baseUrl, given.url)
   if (url === undefined) return notSent("request", "the URL is outside the base URL")
   const query = [url.search.slice(1), Url.query(given.urlParams)].filter((part) => part !== "").join("&")
-  return Effect.map(toSendable(given.body, readWithin(settings.requestTimeout)), (body) => ({
+  return Effect.map(toSendable(given.body, withBodyTimeout(settings.requestTimeout)), (body) => ({
     method: given.method,
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),

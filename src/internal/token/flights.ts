@@ -80,14 +80,14 @@ export const make = (options: Options, run: RunInBackground) =>
 
     const runFlight = (flight: Flight) =>
       Effect.uninterruptibleMask((restore) => {
-        const putBackInTime = withTimeout(Replace.putBack(store, flight), longestPutBack, () => "Timeout" as const)
+        const putBackWithTimeout = withTimeout(Replace.putBack(store, flight), longestPutBack, () => "Timeout" as const)
         return Replace.replaceToken(options, flight).pipe(
           // An issuer in JavaScript can fail with a value that has no properties, such as undefined.
           Effect.catchIf(Predicate.not(Predicate.isObject), Effect.die),
           withFlightTimeout,
           restore,
           Effect.matchCauseEffect({
-            onFailure: (cause) => Effect.zipRight(Effect.exit(restore(putBackInTime)), fail(flight, cause)),
+            onFailure: (cause) => Effect.zipRight(Effect.exit(restore(putBackWithTimeout)), fail(flight, cause)),
             onSuccess: (replacement) => succeed(flight, replacement)
           })
         )
