@@ -15,7 +15,7 @@ import { setCookiesOf, statusTextOf, urlOf } from "../http/platform/nativeRespon
 import * as Upload from "../http/upload.js"
 import { hasMethod } from "../runtime/hasMethod.js"
 
-const notSent = (detail: string) => new BadRequest({ operation: "request", detail })
+const badRequest = (detail: string) => new BadRequest({ operation: "request", detail })
 
 /** Headers would reject a pseudo-header, and turn undefined into text. */
 const headerPairs = (headers: NonNullable<RequestInit["headers"]>) =>
@@ -26,23 +26,23 @@ const headerPairs = (headers: NonNullable<RequestInit["headers"]>) =>
 type Init = Pick<RequestInit, "body" | "headers" | "method">
 
 /** Checks the path, and normalizes method and headers with a web Request. A caller in JavaScript may pass any path. */
-const headOf = (path: unknown, { headers = {}, method = "GET" }: Init): Either.Either<Request, BadRequest> => {
+const webRequestOf = (path: unknown, { headers = {}, method = "GET" }: Init): Either.Either<Request, BadRequest> => {
   if (typeof path !== "string" && !URL.canParse(String(path))) {
-    return Either.left(notSent("its path is not a string; pass a web Request as fetch(request.url, request)"))
+    return Either.left(badRequest("its path is not a string; pass a web Request as fetch(request.url, request)"))
   }
   if (typeof Request === "undefined" || typeof Response === "undefined") {
-    return Either.left(notSent("this process has no Request and Response: use search or httpClient, or define both"))
+    return Either.left(badRequest("this process has no Request and Response: use search or httpClient, or define both"))
   }
   return Either.try({
     try: () => new Request("http://localhost", { headers: headerPairs(headers), method: method.toUpperCase() }),
-    catch: () => notSent("its method or a header is not valid")
+    catch: () => badRequest("its method or a header is not valid")
   })
 }
 
 type OnError = (error: unknown) => void
 
 /** Reports what the caller's own body stream throws, because the promise rejects with it. */
-const watched = (chunks: Chunks, onError: OnError) =>
+const streamReporting = (chunks: Chunks, onError: OnError) =>
   new ReadableStream<unknown>({
     pull: async (controller) => {
       const next = await chunks.next().catch((error: unknown) => {
@@ -62,7 +62,7 @@ const isStreamWithoutIterator = (content: unknown) => hasMethod(content, "pipe")
 const bodyOf = (content: unknown, contentType: string | undefined, onError: OnError) => {
   if (Upload.isBlob(content) || Upload.isForm(content)) return HttpBody.raw(content, { contentType })
   const chunks = chunksOf(content)
-  if (chunks !== undefined) return HttpBody.raw(watched(chunks, onError), { contentType })
+  if (chunks !== undefined) return HttpBody.raw(streamReporting(chunks, onError), { contentType })
   const { bytes, contentType: usual } = Upload.fromMemory(content) ?? Upload.fromString(String(content))
   return HttpBody.raw(bytes, { contentType: contentType ?? usual })
 }
@@ -71,10 +71,10 @@ const requestOf = (path: string, { headers, method }: Request, content: unknown,
   Effect.suspend(() => {
     const isEmpty = content === undefined || content === null
     if (!isEmpty && (method === "GET" || method === "HEAD")) {
-      return notSent(`a ${method} request can't have a body`)
+      return badRequest(`a ${method} request can't have a body`)
     }
     if (isStreamWithoutIterator(content)) {
-      return notSent("its body is a stream without an iterator; pass a FormData instead of a form from form-data")
+      return badRequest("its body is a stream without an iterator; pass a FormData instead of a form from form-data")
     }
     return Effect.succeed(
       HttpClientRequest.make(method as HttpMethod)(path, {
@@ -107,7 +107,7 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
  * token, and the caller may use the same objects for the next call.
  */
 export const fetchPath = (path: string, init: Init) => {
-  const head = headOf(path, init)
+  const checked = webRequestOf(path, init)
   const content = Upload.copyOfBody(init.body)
   let bodyError = Option.none<unknown>()
   const onBodyError = (error: unknown) => {
@@ -116,7 +116,7 @@ export const fetchPath = (path: string, init: Init) => {
   return Effect.flatMap(
     NutritionAdvisor,
     ({ httpClient }) =>
-      Effect.flatMap(head, (head) => requestOf(path, head, content, onBodyError)).pipe(
+      Effect.flatMap(checked, (webRequest) => requestOf(path, webRequest, content, onBodyError)).pipe(
         Effect.flatMap(httpClient.execute),
         Effect.flatMap(responseOf),
         Effect.mapError((error) => Option.getOrElse(bodyError, () => error))

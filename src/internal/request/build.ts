@@ -76,10 +76,10 @@ export const searchRequest = (
   })
 }
 
-const unreadable = () => new BadRequest({ operation: "request", detail: "its body can't be read" })
+const unreadableBody = () => new BadRequest({ operation: "request", detail: "its body can't be read" })
 
 const withBodyTimeout = (duration: number) => <A>(reading: Effect.Effect<A, unknown>) =>
-  Effect.timeoutFail(Effect.mapError(reading, unreadable), { duration, onTimeout: () => timeoutError("request") })
+  Effect.timeoutFail(Effect.mapError(reading, unreadableBody), { duration, onTimeout: () => timeoutError("request") })
 
 /** Builds a request of the authorized client, without a token. Its URL must be below the base URL. */
 export const clientRequest = (

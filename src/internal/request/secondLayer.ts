@@ -18,19 +18,19 @@ const hashOf = (settings: Settings.ExchangeSettings) =>
  * The layers that are open for the same settings. They are counted for the whole process, because layers that are built in two parts of a
  * program share neither a scope nor a context.
  */
-const open = new Map<number, { count: number; hasWarned: boolean }>()
+const openLayers = new Map<number, { count: number; hasWarned: boolean }>()
 
 /** Logs a warning if a second layer is open for the same key, for example because a service builds the layer for each call. */
 export const warnAboutSecondLayer = (settings: Settings.ExchangeSettings): Effect.Effect<void, never, Scope.Scope> => {
   if (isSimulated(settings)) return Effect.void
   const identity = hashOf(settings)
   return Effect.uninterruptible(Effect.suspend(() => {
-    const layers = open.get(identity) ?? { count: 0, hasWarned: false }
-    open.set(identity, layers)
+    const layers = openLayers.get(identity) ?? { count: 0, hasWarned: false }
+    openLayers.set(identity, layers)
     layers.count += 1
     const close = Effect.sync(() => {
       layers.count -= 1
-      if (layers.count === 0) open.delete(identity)
+      if (layers.count === 0) openLayers.delete(identity)
     })
     if (layers.count === 1 || layers.hasWarned) return onClose(close)
     layers.hasWarned = true

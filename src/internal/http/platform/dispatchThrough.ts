@@ -20,7 +20,7 @@ import { FetchCall, processFetch } from "./webFetch.js"
 type ClientError = HttpClientError.HttpClientError
 
 /** Reports a failure of the body's stream. Otherwise, it would look as if the service can't be reached. */
-const watched = (body: HttpBody.HttpBody, onFailure: () => void) => {
+const withFailureReport = (body: HttpBody.HttpBody, onFailure: () => void) => {
   if (body._tag !== "Stream") return body
   const failed = Effect.sync(onFailure)
   const stream = Stream.tapErrorCause(body.stream, (cause) => Cause.isInterruptedOnly(cause) ? Effect.void : failed)
@@ -38,7 +38,7 @@ const withLength = (body: HttpBody.HttpBody, method: string) =>
 
 const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailure: () => void) => {
   const request = HttpClientRequest.make(method)(origin + path)
-  const sent = withLength(watched(body, onBodyFailure), method)
+  const sent = withLength(withFailureReport(body, onBodyFailure), method)
   return HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, sent), headers)
 }
 

@@ -65,14 +65,14 @@ export const urlOf = (response: PlatformResponse): string => strings(propertyOf(
 export const fetchError = (code: "ERR_NO_FETCH" | "ERR_FETCH_RESPONSE", cause?: unknown): Error =>
   Object.assign(new Error(code, { cause }), { code })
 
-const unreadable = (cause?: unknown): Error => fetchError("ERR_FETCH_RESPONSE", cause)
+const unreadableResponse = (cause?: unknown): Error => fetchError("ERR_FETCH_RESPONSE", cause)
 
 /** Returns a part of a response. It may throw, because a mock may lack any part of a Response. */
 const partOf = <A>(response: Response, part: (response: Response) => A): A => {
   try {
     return part(response)
   } catch (cause) {
-    throw unreadable(cause)
+    throw unreadableResponse(cause)
   }
 }
 
@@ -88,14 +88,14 @@ export const recordOf = (headers: Headers): BufferedResponse["headers"] => {
 /** Returns what a fetch has received before the body. */
 export const headOf = (response: Response) =>
   partOf(response, ({ headers, status, statusText }) => {
-    if (typeof status !== "number") throw unreadable()
+    if (typeof status !== "number") throw unreadableResponse()
     return { status, statusText, headers: recordOf(headers) }
   })
 
 /** The only chunk of a body that has no stream, as in a mock or with status 204. */
 async function* onlyChunk(response: Response) {
   const bytes = hasMethod(response, "arrayBuffer") ? bytesOf(await response.arrayBuffer()) : undefined
-  if (bytes === undefined) throw unreadable()
+  if (bytes === undefined) throw unreadableResponse()
   yield bytes
 }
 
