@@ -38,10 +38,11 @@ export interface SendContext {
   pending: { readonly cancel: Abort } | undefined
 }
 
-type Outcome = Effect.Effect<ServiceResponse, SendError>
+/** The response or the error of a request, as an Effect. */
+type SendResult = Effect.Effect<ServiceResponse, SendError>
 
 /** Sends a request and reads the whole response in bounded memory. */
-export type Send = (request: Request, context: SendContext) => Outcome
+export type Send = (request: Request, context: SendContext) => SendResult
 
 /** Errors keep only 4 KiB. More is read, because the connection can be reused only after the body has been read to its end. */
 const maxErrorBytes = 64 * 1024
@@ -57,7 +58,7 @@ const sendErrorOf = (cause: unknown, status: number | undefined, operation: Oper
 
 /** A request that has no result yet. Once it has one, it drops its callbacks: through them, its fiber would keep the request in memory. */
 class PendingRequest extends Timed implements Receiver {
-  private resume: ((outcome: Outcome) => void) | undefined
+  private resume: ((result: SendResult) => void) | undefined
   private abort: Abort | undefined
   private status: number | undefined
 
@@ -69,7 +70,7 @@ class PendingRequest extends Timed implements Receiver {
     super()
   }
 
-  begin(dispatch: (receiver: Receiver) => Abort, resume: (outcome: Outcome) => void) {
+  begin(dispatch: (receiver: Receiver) => Abort, resume: (result: SendResult) => void) {
     this.resume = resume
     this.timeouts?.add(this)
     if (this.resume === undefined) return
@@ -114,17 +115,17 @@ class PendingRequest extends Timed implements Receiver {
   }
 
   /** Ends without a response, and aborts the request. */
-  private abandon(outcome: Outcome): Effect.Effect<unknown> {
+  private abandon(result: SendResult): Effect.Effect<unknown> {
     const { abort } = this
-    this.settle(outcome)
+    this.settle(result)
     return abort === undefined ? Effect.void : abort()
   }
 
-  private settle(outcome: Outcome) {
+  private settle(result: SendResult) {
     const { resume } = this
     this.resume = this.abort = undefined
     this.leave()
-    resume?.(outcome)
+    resume?.(result)
   }
 }
 
@@ -132,7 +133,7 @@ class PendingRequest extends Timed implements Receiver {
 export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, timeouts?: Timeouts): Send => {
   const direct = dispatchOf(client)
   return (request, context) => {
-    const begin = (dispatch: (receiver: Receiver) => Abort): Outcome =>
+    const begin = (dispatch: (receiver: Receiver) => Abort): SendResult =>
       Effect.async((resume) => {
         const pending = new PendingRequest(context.operation, limits, timeouts)
         context.pending = pending
@@ -151,7 +152,7 @@ export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, time
  * Cancels a request on interruption, and waits until the client has released it, so that no exchange overlaps the next one. A search cancels
  * its request itself, which takes less time.
  */
-export const interruptible = (send: Send, operation: Operation) => (request: Request): Outcome =>
+export const interruptible = (send: Send, operation: Operation) => (request: Request): SendResult =>
   Effect.suspend(() => {
     const context: SendContext = { operation, pending: undefined }
     return Effect.onInterrupt(send(request, context), () => context.pending?.cancel() ?? Effect.void)
