@@ -76,7 +76,7 @@ const termsOf = (path: string) =>
     Stream.map(([term, index]): Term => ({ line: index + 1, term }))
   )
 
-const nameOf = ({ line, term }: Term) => `${line} ${term}`
+const keyOf = ({ line, term }: Term) => `${line} ${term}`
 
 const decodeDone = Schema.decodeOption(
   Schema.parseJson(Schema.Struct({ line: Schema.Number, term: Schema.String, error: Schema.optional(Schema.Unknown) }))
@@ -90,7 +90,7 @@ const readDone = (path: string) =>
     if (yield* files.exists(path)) {
       yield* removeIncompleteLine(path)
       yield* Stream.runForEach(Stream.filterMap(linesOf(path), decodeDone), (term) =>
-        Effect.sync(() => done.set(nameOf(term), { failed: term.error !== undefined })))
+        Effect.sync(() => done.set(keyOf(term), { failed: term.error !== undefined })))
     }
     return done
   })
@@ -196,7 +196,7 @@ const job = (input: string, output: string, patience: Duration.Duration) =>
     const progress: Progress = { total: 0, before: 0, searched: 0, failed: 0 }
     yield* Stream.runForEach(termsOf(input), (term) =>
       Effect.sync(() => {
-        const earlier = done.get(nameOf(term))
+        const earlier = done.get(keyOf(term))
         progress.total += 1
         if (earlier === undefined) return
         progress.before += 1
@@ -218,7 +218,7 @@ const job = (input: string, output: string, patience: Duration.Duration) =>
       )
 
     yield* termsOf(input).pipe(
-      Stream.filter((term) => !done.has(nameOf(term))),
+      Stream.filter((term) => !done.has(keyOf(term))),
       Stream.mapEffect(searchAndWrite, { concurrency: workers, unordered: true }),
       Stream.runDrain
     )

@@ -157,10 +157,10 @@ type Token = AccessToken.AccessToken
 type TextField = { [Field in keyof Token]-?: Token[Field] extends Option.Option<string> ? Field : never }[keyof Token]
 
 /** The name of each optional string in the response. The compiler demands a row for a new one. */
-const nameOf: Readonly<Record<TextField, string>> = { scope: "scope" }
+const responseNames: Readonly<Record<TextField, string>> = { scope: "scope" }
 
-describe.each(Struct.keys(nameOf))("token response: %s", (field) => {
-  const name = nameOf[field]
+describe.each(Struct.keys(responseNames))("token response: %s", (field) => {
+  const name = responseNames[field]
 
   test.each([
     ["a string is kept", "read:search", Option.some("read:search")],
