@@ -3,12 +3,17 @@ import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effe
 import { describe, expect, vi } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Stream, TestClock } from "effect"
 import { TransportError } from "effect-nutrition-advisor/NutritionAdvisorError"
-import { type BufferedRequest, type Dispatch, type Request, withDispatch } from "../../src/internal/http/dispatch.js"
+import {
+  type BufferedRequest,
+  type Dispatch,
+  type OutgoingRequest,
+  withDispatch
+} from "../../src/internal/http/dispatch.js"
 import * as Send from "../../src/internal/http/send.js"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
 import { test } from "../support/doubles/arranged.js"
 
-const request: Request = {
+const request: OutgoingRequest = {
   method: "GET",
   origin: "https://advisor.example",
   path: "/v2/x?term=secret",

@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import * as Url from "../../src/internal/http/url.js"
 
-const base: Url.Base = { origin: "https://advisor.example", pathname: "/proxy/advisor" }
+const base: Url.BaseUrl = { origin: "https://advisor.example", pathname: "/proxy/advisor" }
 
-const bare: Url.Base = { origin: "https://advisor.example", pathname: "" }
+const bare: Url.BaseUrl = { origin: "https://advisor.example", pathname: "" }
 
 const wellFormed = FastCheck.string({ unit: "binary", maxLength: 200 })
 

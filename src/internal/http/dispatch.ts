@@ -8,7 +8,7 @@ import type * as Effect from "effect/Effect"
 export type Sendable = Exclude<HttpBody.HttpBody, HttpBody.FormData>
 
 /** A request, with its URL split into origin and path. The path starts with a slash, and includes the query string. */
-export interface Request {
+export interface OutgoingRequest {
   readonly method: HttpMethod
   readonly origin: string
   readonly path: string
@@ -17,11 +17,11 @@ export interface Request {
   readonly body: Sendable
 }
 
-export interface BufferedRequest extends Request {
+export interface BufferedRequest extends OutgoingRequest {
   readonly body: Exclude<Sendable, HttpBody.Stream>
 }
 
-export const isBuffered = (request: Request): request is BufferedRequest => request.body._tag !== "Stream"
+export const isBuffered = (request: OutgoingRequest): request is BufferedRequest => request.body._tag !== "Stream"
 
 /** A body in memory. If it exceeds the limit, `body` is only its beginning, and `isWhole` is false. */
 export interface BufferedBody {
@@ -57,7 +57,7 @@ export interface Receiver {
 export type Abort = () => Effect.Effect<unknown>
 
 /** Sends a request. After it is aborted, the receiver ignores its result. */
-export type Dispatch<Req extends Request = Request> = (request: Req, receiver: Receiver) => Abort
+export type Dispatch<Req extends OutgoingRequest = OutgoingRequest> = (request: Req, receiver: Receiver) => Abort
 
 /** This isn't a property of the client: a copy of the client would have it too, and the copy's own `execute` would be bypassed. */
 const dispatches = new WeakMap<HttpClient.HttpClient, Dispatch<BufferedRequest>>()

@@ -10,8 +10,8 @@ import {
   dispatchOf,
   isBuffered,
   isOk,
-  type Receiver,
-  type Request
+  type OutgoingRequest,
+  type Receiver
 } from "./dispatch.js"
 import { codeIn, responseIn } from "./platform/clientError.js"
 import { dispatchThrough } from "./platform/dispatchThrough.js"
@@ -42,7 +42,7 @@ export interface SendContext {
 type SendResult = Effect.Effect<ServiceResponse, SendError>
 
 /** Sends a request and reads the whole response in bounded memory. */
-export type Send = (request: Request, context: SendContext) => SendResult
+export type Send = (request: OutgoingRequest, context: SendContext) => SendResult
 
 /** Errors keep only 4 KiB. More is read, because the connection can be reused only after the body has been read to its end. */
 const maxErrorBytes = 64 * 1024
@@ -152,7 +152,7 @@ export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, time
  * Cancels a request on interruption, and waits until the client has released it, so that no exchange overlaps the next one. A search cancels
  * its request itself, which takes less time.
  */
-export const interruptible = (send: Send, operation: Operation) => (request: Request): SendResult =>
+export const interruptible = (send: Send, operation: Operation) => (request: OutgoingRequest): SendResult =>
   Effect.suspend(() => {
     const context: SendContext = { operation, pending: undefined }
     return Effect.onInterrupt(send(request, context), () => context.pending?.cancel() ?? Effect.void)

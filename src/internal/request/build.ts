@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { BadRequest, type Operation, type TransportError } from "../../NutritionAdvisorError.js"
 import { timeoutError } from "../errors/transportErrors.js"
-import type { Request } from "../http/dispatch.js"
+import type { OutgoingRequest } from "../http/dispatch.js"
 import { connectionHeaders, isAllowedHeader, isConditionOrRange, presentHeaders } from "../http/header.js"
 import { toSendable } from "../http/upload.js"
 import * as Url from "../http/url.js"
@@ -19,9 +19,9 @@ export const searchRoute = "/v2/products/napi/food/search/semantic"
 export type DataOperation = Exclude<Operation, "token">
 
 /** A request before `request/authorized` adds the token and the common headers. */
-export interface RequestWithoutToken extends Omit<Request, "headers"> {
+export interface RequestWithoutToken extends Omit<OutgoingRequest, "headers"> {
   /** Undefined for a search without headers of the caller. */
-  readonly headers: Request["headers"] | undefined
+  readonly headers: OutgoingRequest["headers"] | undefined
 }
 
 const notSent = (operation: DataOperation, detail: string): Exit.Exit<never, BadRequest> =>
@@ -31,7 +31,7 @@ const badHeader = "a header contains characters that HTTP does not allow"
 
 const areAllowedHeaders = (headers: Headers.Headers) => Object.entries(headers).every(isAllowedHeader)
 
-const areWellFormed = (params: Url.Pairs) =>
+const areWellFormed = (params: Url.QueryPairs) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
 
 /** Removes the headers of a token, of the connection, and of a body whose length is known. */
@@ -47,7 +47,7 @@ const withoutConditionsAndRange = (headers: Headers.Headers) =>
   Headers.remove(headers, Object.keys(headers).filter(isConditionOrRange))
 
 /** Returns why a search can't be sent, or undefined if it can. */
-const problemOf = (term: string, { headers }: NormalizedOptions, params: Url.Pairs): string | undefined => {
+const problemOf = (term: string, { headers }: NormalizedOptions, params: Url.QueryPairs): string | undefined => {
   // Frameworks may pass undefined or an array here.
   if (typeof term !== "string") return "the search term is not a string"
   if (term.trim() === "") return "the search term is blank"

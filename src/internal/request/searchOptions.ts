@@ -14,7 +14,7 @@ import { hasMethod } from "../runtime/hasMethod.js"
 
 /** The options of a search, each in one form, however the caller wrote it. */
 export interface NormalizedOptions extends SearchOptions {
-  readonly urlParams: Url.Pairs
+  readonly urlParams: Url.QueryPairs
   readonly headers: Headers.Headers | undefined
 }
 
@@ -57,7 +57,7 @@ const orDie = <A>(search: () => A): A | Exit.Exit<never> => {
   }
 }
 
-const paramsOf = (input: UrlParams.Input): Url.Pairs =>
+const paramsOf = (input: UrlParams.Input): Url.QueryPairs =>
   Array.from<readonly [string, Param]>(isIterable(input) ? input : Object.entries(input))
     .flatMap(([name, value]) => UrlParams.fromInput({ [name]: copyParam(value) }))
 

@@ -2,10 +2,10 @@ import * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
-import type { Request } from "../http/dispatch.js"
+import type { OutgoingRequest } from "../http/dispatch.js"
 import type { DataSettings } from "../settings/settings.js"
 
-type RequestHeaders = Request["headers"]
+type RequestHeaders = OutgoingRequest["headers"]
 
 /** The headers of a token, which callers can't set. Service-ID is one of them, even if the identifier is sent in another header. */
 export const tokenHeaderNames = ({ serviceIdHeader }: DataSettings) => ["authorization", "service-id", serviceIdHeader]

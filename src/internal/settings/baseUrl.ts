@@ -9,7 +9,7 @@ export const parseBaseUrl = (
   value: string | URL,
   field: string,
   { allowInsecureHttp }: { readonly allowInsecureHttp?: boolean | undefined }
-): Checked<Url.Base> =>
+): Checked<Url.BaseUrl> =>
   Either.gen(function*() {
     const text = String(value)
     const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}\p{Cf}]/u.test(text)

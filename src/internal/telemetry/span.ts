@@ -5,14 +5,14 @@ import type * as Fiber from "effect/Fiber"
 import type { LazyArg } from "effect/Function"
 import * as Tracer from "effect/Tracer"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
-import type { Base } from "../http/url.js"
+import type { BaseUrl } from "../http/url.js"
 import * as Metrics from "./metrics.js"
 
 /** The tracer of a runtime without tracing. */
 const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 
 /** Returns OpenTelemetry's attributes of the server that receives the requests. */
-export const serverAttributes = ({ origin }: Base) => {
+export const serverAttributes = ({ origin }: BaseUrl) => {
   const { hostname, port, protocol } = new URL(origin)
   return {
     "server.address": hostname.replaceAll(/[[\]]/g, ""),

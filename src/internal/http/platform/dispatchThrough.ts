@@ -13,7 +13,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
-import type { Dispatch, Request } from "../dispatch.js"
+import type { Dispatch, OutgoingRequest } from "../dispatch.js"
 import { readResponse } from "./readResponse.js"
 import { FetchCall, processFetch } from "./webFetch.js"
 
@@ -36,7 +36,7 @@ const withLength = (body: HttpBody.HttpBody, method: string) =>
     ? HttpBody.raw(body.body, { contentType: body.contentType, contentLength: body.body.byteLength })
     : body
 
-const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailure: () => void) => {
+const requestOf = ({ body, headers, method, origin, path }: OutgoingRequest, onBodyFailure: () => void) => {
   const request = HttpClientRequest.make(method)(origin + path)
   const sent = withLength(withFailureReport(body, onBodyFailure), method)
   return HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, sent), headers)

@@ -1,6 +1,6 @@
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import { type BufferedResponse, isOk, type Request, statusesWithoutBody } from "../dispatch.js"
+import { type BufferedResponse, isOk, type OutgoingRequest, statusesWithoutBody } from "../dispatch.js"
 import { isAllowedHeader, isAllowedText } from "../header.js"
 
 type HeaderFields = ReadonlyArray<readonly [name: string, value: string]>
@@ -125,7 +125,7 @@ export class WholeResponse implements Response {
 
 export const toPlatform = (
   request: HttpClientRequest.HttpClientRequest,
-  { origin, path }: Pick<Request, "origin" | "path">,
+  { origin, path }: Pick<OutgoingRequest, "origin" | "path">,
   response: BufferedResponse
 ): HttpClientResponse.HttpClientResponse =>
   HttpClientResponse.fromWeb(request, new WholeResponse(response, origin + path))
