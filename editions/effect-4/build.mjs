@@ -127,7 +127,7 @@ const translateAll = () => {
       write(path, path.startsWith("src/") ? withVersions(text) : text)
     } else write(path, read(root, path))
   }
-  for (const path of ["LICENSE", "scripts/build.mjs", "tsconfig.build.json", "vitest.config.ts"]) {
+  for (const path of ["LICENSE", "docs/SERVICE.md", "scripts/build.mjs", "tsconfig.build.json", "vitest.config.ts"]) {
     write(path, read(root, path))
   }
   write("tsconfig.json", read(root, "tsconfig.json").replace(`"noUnusedLocals": true`, `"noUnusedLocals": false`))
