@@ -104,6 +104,10 @@ const coded = (reason: TransportError["reason"], code: string) => [failing(withC
 /** What fetch throws when an AbortSignal.timeout elapses. Its code is a number. */
 const timeoutError = () => new DOMException("secret", "TimeoutError")
 
+const ownTimeout = { reason: "Timeout", code: "ETIMEDOUT" } as const
+
+const withMessage = (message: string, code?: string) => Object.assign(new Error(message), { code })
+
 const notResumed = Object.assign(new Error("secret"), { code: "UND_ERR_REQ_RETRY", statusCode: 206 })
 
 const orOtherwise = "has headers that are too large, or can't be decompressed"
@@ -135,6 +139,15 @@ describe("sent request without a response", () => {
       code: "ETIMEDOUT"
     }],
     ["a timeout of Effect in a client in JavaScript", failingWithTimeout, { reason: "Timeout", code: "ETIMEDOUT" }],
+    ["a timeout of axios", failing(withMessage("timeout of 500ms exceeded", "ECONNABORTED")), ownTimeout],
+    ["a timeout of node-fetch 2", failing(withMessage("network timeout at: https://secret")), ownTimeout],
+    ["a timeout of make-fetch-happen", failing(withMessage("network timeout at: secret", "FETCH_ERROR")), ownTimeout],
+    ["a timeout of a handwritten fetch", failing(withMessage("Request timed out")), ownTimeout],
+    ["a connection timeout of undici", failing(withMessage("Connect Timeout Error", "UND_ERR_CONNECT_TIMEOUT")), {
+      reason: "Timeout",
+      code: "UND_ERR_CONNECT_TIMEOUT"
+    }],
+    ["an error about a URL with the word timeout", failing(withMessage("request to /timeout failed")), noConnection],
     ["a reset connection", ...coded("Aborted", "ECONNRESET")],
     ["a reset stream", ...coded("Aborted", "ERR_HTTP2_STREAM_ERROR")],
     ["a canceled stream", ...coded("Aborted", "UND_ERR_INFO")],

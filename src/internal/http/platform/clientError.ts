@@ -7,7 +7,12 @@ import { isWebResponse, recordOf } from "./nativeResponse.js"
 /** The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is kept. */
 const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
 
+/** The start of the name of a timeout, or of its message in axios, node-fetch 2, make-fetch-happen and handwritten wrappers of fetch. */
+const timeout = /^((network|request|response) )?time(d )?out/i
+
 type ErrorFields = Readonly<Record<string, unknown>>
+
+const textOf = (field: unknown) => Predicate.isString(field) ? field : ""
 
 /** Returns what `find` finds first among five levels of causes and aggregated errors. An error may be its own cause. */
 const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undefined, depth = 5): A | undefined => {
@@ -17,20 +22,22 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
 }
 
 /**
- * Returns the code of an error. These errors don't have a string as their code, so they are recognized by their name or message:
+ * Returns the code of an error. These errors have no code that says what happened, so they are recognized by their name or message:
  *
- * - a timeout, from an AbortSignal.timeout in a custom fetch or an Effect.timeout in a wrapper
+ * - a timeout, from a custom fetch, an AbortSignal.timeout in it, or an Effect.timeout in a wrapper
  * - undici 7's error for invalid HTTP
  * - fetch's error for a blocked port
  * - Deno's errors for an invalid URL and for a host that it may not connect to
  */
 const codeOf = ({ code, message, name }: ErrorFields) => {
-  if (typeof code === "string" && (knownCode.test(code) || decompressionCode.test(code))) return code
-  if (name === "TimeoutError" || name === "TimeoutException") return "ETIMEDOUT"
-  if (name === "HTTPParserError") return /EOF/.test(`${message}`) ? "HPE_INVALID_EOF_STATE" : "HPE_INVALID"
+  const text = textOf(message)
+  const ownCode = textOf(code)
+  if (timeout.test(textOf(name)) || timeout.test(text)) return "ETIMEDOUT"
+  if (knownCode.test(ownCode) || decompressionCode.test(ownCode)) return ownCode
+  if (name === "HTTPParserError") return /EOF/.test(text) ? "HPE_INVALID_EOF_STATE" : "HPE_INVALID"
   if (name === "NotCapable") return "ERR_ACCESS_DENIED"
-  if (typeof message === "string" && message.startsWith("Invalid URL")) return "ERR_INVALID_URL"
-  return message === "bad port" ? "BAD_PORT" : undefined
+  if (text.startsWith("Invalid URL")) return "ERR_INVALID_URL"
+  return text === "bad port" ? "BAD_PORT" : undefined
 }
 
 export const codeIn = (error: unknown): string | undefined => findInCauses(error, codeOf)
@@ -48,7 +55,7 @@ const responseWithoutBody = (status: unknown, headers = {}): BufferedResponse | 
 const is407 = ({ cause, message }: ErrorFields) =>
   message === "fetch failed"
     ? Predicate.isRecord(cause) && cause.message === "" && codeIn(cause) === undefined
-    : typeof message === "string" && message.endsWith("(407)")
+    : textOf(message).endsWith("(407)")
 
 /**
  * Returns the response that a client has replaced with an error, without its body. The errors of ky and axios have a `response`, some
