@@ -37,6 +37,14 @@ it("SECURITY.md: its table has a row for each option of a search that is a secre
   expect(new Set(listed)).toEqual(new Set(secrets))
 })
 
+it.effect.each(Object.entries(searchOptionRows))(
+  "search option %s: a simulator accepts its values",
+  ([name, row]) =>
+    Effect.forEach(row.values(), (value) => NutritionAdvisor.search("oats", { [name]: value })).pipe(
+      Effect.provide(advisor({}, row.simulator))
+    )
+)
+
 const cached = Layer.provideMerge(SearchCache.layer({ timeToLive: "1 hour" }), advisor())
 
 test.each(Object.entries(searchOptionRows))(

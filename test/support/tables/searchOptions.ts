@@ -18,6 +18,8 @@ interface RowOf<Value, Other> {
   readonly expected: readonly [withMarker: Received<Value>, other: string]
   /** A value with the marker, for which nothing is sent. The error must not contain the marker. */
   readonly invalid: Value
+  /** The options that a simulator needs to accept both values. */
+  readonly simulator?: Simulator.Options
 }
 
 /**
