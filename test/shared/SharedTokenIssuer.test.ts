@@ -123,7 +123,7 @@ describe("sharing: token in the cache", () => {
 
   test.each<readonly [string, (entry: string) => unknown]>([
     ["was truncated", (entry) => entry.slice(0, 100)],
-    ["is not text", (entry) => new TextEncoder().encode(entry)],
+    ["is a row without a prototype", (entry) => Object.assign(Object.create(null), { entry })],
     ["is null", () => null]
   ])("an entry that %s is logged once, ignored and overwritten", function*([, damage], { cache, issuer }) {
     yield* fromNewReplica

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { decodeBase64Url, encodeBase64Url } from "effect/Encoding"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
 import * as Formats from "../token/formats.js"
@@ -12,7 +13,7 @@ export interface Seal {
   readonly encrypt: (token: AccessToken) => Effect.Effect<string>
   /**
    * Returns none if the entry was changed or cut, or was sealed with another key, name or version. The entry may be any value, because
-   * the types of many drivers allow any. Most of them return binary columns as a Buffer, which becomes its text.
+   * the types of many drivers allow any. Most of them return binary columns as a Buffer, which is decoded.
    */
   readonly decrypt: (entry: unknown) => Effect.Effect<Option.Option<AccessToken>>
 }
@@ -24,6 +25,11 @@ const label = `effect-nutrition-advisor/SharedTokenIssuer/${version}`
 const nonceBytes = 12
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
+
+const textOf = (entry: unknown): string => {
+  if (Predicate.isString(entry)) return entry
+  return Predicate.isUint8Array(entry) ? new TextDecoder().decode(entry) : ""
+}
 
 /**
  * Seals entries with AES-256-GCM, using WebCrypto. The name is an HMAC of `identity`. The encryption key is derived from the license key
@@ -56,7 +62,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
 
     const decrypt: Seal["decrypt"] = (entry) =>
       Effect.gen(function*() {
-        const [entryVersion, nonce = "", sealed = "", ...rest] = String(entry).split(".")
+        const [entryVersion, nonce = "", sealed = "", ...rest] = textOf(entry).split(".")
         if (entryVersion !== version || rest.length > 0) return Option.none()
         const iv = Uint8Array.from(yield* decodeBase64Url(nonce))
         const data = Uint8Array.from(yield* decodeBase64Url(sealed))
