@@ -42,7 +42,7 @@ const awaitFlight = (flight: Flight) =>
     Effect.map((token) => ({ token, reason: flight.request.reason }))
   )
 
-/** Whether callers still get a token after a failed exchange: the current one, or the rejected one that is back in the store. */
+/** Whether callers still get a token after a failed exchange: the current one, or the rejected one, which is put back into the store. */
 const hasUsableToken = ({ request }: Flight, policy: RefreshPolicy.CheckedPolicy, now: number): boolean =>
   Option.exists(request.replacing, (token) => AccessToken.isUsable(token, now, policy))
 
