@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
-import * as AccessToken from "../../AccessToken.js"
+import { type AccessToken, isUsable } from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { SharedTokenCacheError } from "../../SharedTokenCache.js"
@@ -12,30 +12,29 @@ import { type LeasedEntry, movedBy } from "./leasedEntry.js"
 import { counted, countFailure, reportFailure, reportHeldLease } from "./report.js"
 import * as Rounds from "./rounds.js"
 
-type Token = AccessToken.AccessToken
-
 /** What one replica needs to get one token. */
 interface Acquisition {
   readonly entry: LeasedEntry
   readonly limits: Rounds.Limits
   readonly policy: RefreshPolicy.CheckedPolicy
-  readonly mayReplace: Predicate.Predicate<Token>
-  readonly exchange: Effect.Effect<Token, TokenError>
+  readonly mayReplace: Predicate.Predicate<AccessToken>
+  readonly exchange: Effect.Effect<AccessToken, TokenError>
 }
 
 /** Moves a token's times back if the peer's clock is ahead, so that it doesn't seem to live longer than it does. */
-const asReceivedHere = (token: Token, now: number): Token => movedBy(token, Math.min(0, now - token.receivedAt))
+const asReceivedHere = (token: AccessToken, now: number): AccessToken =>
+  movedBy(token, Math.min(0, now - token.receivedAt))
 
 const readPeerToken = (
   { entry, mayReplace, policy }: Acquisition
-): Effect.Effect<Option.Option<Token>, SharedTokenCacheError> =>
+): Effect.Effect<Option.Option<AccessToken>, SharedTokenCacheError> =>
   Effect.gen(function*() {
     const published = yield* entry.read
     const now = yield* Clock.currentTimeMillis
     return published.pipe(
       Option.filter(mayReplace),
       Option.map((token) => asReceivedHere(token, now)),
-      Option.filter((token) => AccessToken.isUsable(token, now, policy))
+      Option.filter((token) => isUsable(token, now, policy))
     )
   })
 
@@ -43,7 +42,7 @@ const readPeerToken = (
  * Exchanges the key while this replica holds the lease, and publishes the token. Reads the cache again first, because a peer may have
  * published one. If the token can't be published, no other replica has it.
  */
-const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
+const exchangeForAll = (acquisition: Acquisition): Effect.Effect<AccessToken, TokenError> =>
   Effect.gen(function*() {
     const { entry, exchange } = acquisition
     const orRelease = <A, E>(effect: Effect.Effect<A, E>) =>
@@ -60,12 +59,12 @@ const exchangeForAll = (acquisition: Acquisition): Effect.Effect<Token, TokenErr
   })
 
 /** Exchanges the key without publishing the token, because another replica may hold the lease. */
-const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<Token, TokenError> =>
+const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<AccessToken, TokenError> =>
   Effect.map(Effect.interruptible(exchange), (token) => counted("ExchangedAlone", token))
 
 /** How a round ended. `Nothing`: there is no token, and the round didn't ask for the lease, or a peer holds it. */
 type RoundEnd =
-  | { readonly _tag: "PeerToken"; readonly token: Token }
+  | { readonly _tag: "PeerToken"; readonly token: AccessToken }
   | { readonly _tag: "Leased" }
   | { readonly _tag: "Nothing"; readonly askedForLease: boolean }
   | { readonly _tag: "CacheFailed"; readonly error: SharedTokenCacheError }
@@ -86,7 +85,7 @@ const runRound = (acquisition: Acquisition, rounds: Rounds.Rounds): Effect.Effec
  * Runs rounds until one of them gets the token of a peer or of an exchange. If this is interrupted, it still releases its lease and
  * publishes a token that it has received: only reads, waits and the exchange can be interrupted.
  */
-export const acquireToken = (acquisition: Acquisition): Effect.Effect<Token, TokenError> =>
+export const acquireToken = (acquisition: Acquisition): Effect.Effect<AccessToken, TokenError> =>
   Effect.gen(function*() {
     let rounds = Rounds.initial(acquisition.limits)
     for (;;) {

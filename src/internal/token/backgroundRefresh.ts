@@ -2,28 +2,26 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
-import * as AccessToken from "../../AccessToken.js"
+import { type AccessToken, stateAt, windowOf } from "../../AccessToken.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { RunInBackground } from "../runtime/background.js"
 import { longestPause, pauseOf, untilNextCheck } from "./delays.js"
 import * as WakeUps from "./wakeUps.js"
 
-type Token = AccessToken.AccessToken
-
 interface Options {
   readonly policy: RefreshPolicy.CheckedPolicy
-  readonly current: Effect.Effect<Option.Option<Token>>
-  readonly refresh: (token: Token) => Effect.Effect<void>
+  readonly current: Effect.Effect<Option.Option<AccessToken>>
+  readonly refresh: (token: AccessToken) => Effect.Effect<void>
 }
 
 /** The background refresh ignores tokens with a shorter lifetime, in milliseconds: only calls refresh them. */
 const shortestScheduledLife = 20_000
 
-const isScheduled = ({ expiresAt, receivedAt }: Token) => expiresAt - receivedAt >= shortestScheduledLife
+const isScheduled = ({ expiresAt, receivedAt }: AccessToken) => expiresAt - receivedAt >= shortestScheduledLife
 
 /** The token of a check, and what follows. Both delays are in milliseconds. */
 interface Check {
-  readonly token: Token
+  readonly token: AccessToken
   /** The delay until the next check. */
   readonly delay: number
   /** The delay from the start of the window to the refresh. Random, so that tokens that replicas got together aren't refreshed together. */
@@ -41,7 +39,7 @@ interface Check {
 export const make = (
   options: Options,
   run: RunInBackground
-): Effect.Effect<(token: Token) => void, never, Scope.Scope> =>
+): Effect.Effect<(token: AccessToken) => void, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { current, policy, refresh } = options
     const clock = yield* Effect.clock
@@ -54,7 +52,7 @@ export const make = (
 
     /** How long the refresh of a token has to wait, in milliseconds. A token from the future is refreshed immediately. */
     const untilRefresh = ({ jitter, token }: Check) =>
-      token.receivedAt > now() ? 0 : token.expiresAt - AccessToken.windowOf(token, policy) + jitter - now()
+      token.receivedAt > now() ? 0 : token.expiresAt - windowOf(token, policy) + jitter - now()
 
     /** The time until the next wake-up, in milliseconds: until the refresh is due, but at most `delay`, also after a failed refresh. */
     const untilWakeUp = (check: Check) => {
@@ -64,7 +62,7 @@ export const make = (
 
     const checkToken = Effect.gen(function*() {
       const token = Option.getOrUndefined(Option.filter(yield* current, isScheduled))
-      if (token !== undefined && AccessToken.stateAt(token, now(), policy) !== "fresh") yield* refresh(token)
+      if (token !== undefined && stateAt(token, now(), policy) !== "fresh") yield* refresh(token)
       const delay = yield* untilNextCheck(token === undefined ? longestPause : pauseOf(token, policy))
       last = token && { token, delay, jitter: delay * (yield* Random.next) }
       wakeAfter(last === undefined ? delay : untilWakeUp(last), wakeUp)

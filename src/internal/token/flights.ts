@@ -6,7 +6,7 @@ import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
-import * as AccessToken from "../../AccessToken.js"
+import { type AccessToken, isUsable } from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
@@ -23,7 +23,7 @@ import * as State from "./state.js"
 
 /** An exchange, shared by all callers that wait for it. */
 interface Flight extends Replace.Exchange {
-  readonly result: Deferred.Deferred<AccessToken.AccessToken, TokenError>
+  readonly result: Deferred.Deferred<AccessToken, TokenError>
 }
 
 export interface Options extends Replace.Options {
@@ -44,7 +44,7 @@ const awaitFlight = (flight: Flight) =>
 
 /** Whether callers still get a token after a failed exchange: the current one, or the rejected one, which is put back into the store. */
 const hasUsableToken = ({ request }: Flight, policy: RefreshPolicy.CheckedPolicy, now: number): boolean =>
-  Option.exists(request.replacing, (token) => AccessToken.isUsable(token, now, policy))
+  Option.exists(request.replacing, (token) => isUsable(token, now, policy))
 
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
 export const make = (options: Options, run: RunInBackground) =>

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as AccessToken from "../../AccessToken.js"
+import { type AccessToken, isSame, isUsable, stateAt } from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { Service } from "../../TokenProvider.js"
 import * as Background from "../runtime/background.js"
@@ -13,8 +13,6 @@ import * as Flights from "./flights.js"
 import * as Metrics from "./metrics.js"
 import { notRenewed } from "./state.js"
 import { tokenStatusOf } from "./status.js"
-
-type Token = AccessToken.AccessToken
 
 interface Options extends Flights.Options {
   /** Limits a read of the store, which may hang. */
@@ -37,28 +35,28 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
     /** If the store fails or times out, it counts as empty here. Callers that need a token get the error from `get`. */
     const currentOrNone = Effect.catchAllCause(current, () => Effect.succeedNone)
 
-    const refresh = (token: Token) => flights.start({ reason: "refresh", replacing: Option.some(token) })
+    const refresh = (token: AccessToken) => flights.start({ reason: "refresh", replacing: Option.some(token) })
 
     const onTokenUsed = policy.background
       ? yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh }, run)
       : constVoid
 
     /** Returns a token to a caller, and tells the background refresh. */
-    const use = (token: Token): Effect.Effect<Token> => {
+    const use = (token: AccessToken): Effect.Effect<AccessToken> => {
       onTokenUsed(token)
       return Effect.succeed(token)
     }
 
     /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
-    const orCurrent = (cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
+    const orCurrent = (cause: Cause.Cause<TokenError>): Effect.Effect<AccessToken, TokenError> =>
       Effect.flatMap(currentOrNone, (stored) =>
         Option.match(
-          Option.filter(stored, (token) => AccessToken.isUsable(token, now(), policy)),
+          Option.filter(stored, (token) => isUsable(token, now(), policy)),
           { onNone: () => Effect.failCause(cause), onSome: Effect.succeed }
         ))
 
     /** Waits for a new token together with all other callers. */
-    const acquire = (replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
+    const acquire = (replacing: Option.Option<AccessToken>): Effect.Effect<AccessToken, TokenError> =>
       flights.awaitToken({ reason: "missing", replacing }).pipe(
         Effect.map(({ token }) => token),
         Effect.catchAllCause(orCurrent),
@@ -68,7 +66,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
     const get: Service["get"] = Effect.flatMap(current, (stored) => {
       if (Option.isNone(stored)) return acquire(stored)
       const token = stored.value
-      switch (AccessToken.stateAt(token, now(), policy)) {
+      switch (stateAt(token, now(), policy)) {
         case "fresh":
           return use(token)
         case "stale":
@@ -80,7 +78,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
 
     const renew: Service["renew"] = (rejected) =>
       Effect.gen(function*() {
-        const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
+        const isOther = (token: AccessToken) => !isSame(token, rejected)
         if (Option.exists(yield* current, isOther)) return yield* get
         const { reason, token } = yield* flights.awaitToken({ reason: "rejection", replacing: Option.some(rejected) })
         if (isOther(token)) return yield* use(token)
@@ -90,7 +88,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
       })
 
     const status: Service["status"] = Effect.gen(function*() {
-      const stateOf = (token: Token) => AccessToken.stateAt(token, now(), policy)
+      const stateOf = (token: AccessToken) => stateAt(token, now(), policy)
       const stored = Option.map(yield* currentOrNone, (token) => ({ token, state: stateOf(token) }))
       return tokenStatusOf(stored, yield* flights.lastFailure)
     })

@@ -2,7 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
-import * as AccessToken from "../../AccessToken.js"
+import { AccessToken, isSame, isUsable } from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
@@ -10,8 +10,6 @@ import type { Service as Store } from "../../TokenStore.js"
 import { inSpan } from "../telemetry/span.js"
 import { invalidResponse } from "./formats.js"
 import * as Report from "./report.js"
-
-type Token = AccessToken.AccessToken
 
 export interface Options {
   readonly policy: RefreshPolicy.CheckedPolicy
@@ -24,12 +22,12 @@ export interface Exchange {
   readonly request: ExchangeRequest
   span?: Tracer.Span | undefined
   /** The rejected token, if it was invalidated. */
-  invalidated?: Token
+  invalidated?: AccessToken
 }
 
 export interface Replacement {
   /** The token that is in the store now. */
-  readonly token: Token
+  readonly token: AccessToken
   readonly outcome: Report.Outcome
 }
 
@@ -39,21 +37,21 @@ export interface Replacement {
  * lifetime.
  */
 const tokenToStore = (
-  issued: Token,
-  current: Option.Option<Token>,
+  issued: AccessToken,
+  current: Option.Option<AccessToken>,
   policy: RefreshPolicy.CheckedPolicy,
   now: number
-): Token => {
+): AccessToken => {
   if (Option.isNone(current)) return issued
   const stored = current.value
-  if (!AccessToken.isUsable(stored, now, policy) || stored.receivedAt > now) return issued
+  if (!isUsable(stored, now, policy) || stored.receivedAt > now) return issued
   if (issued.receivedAt > now || stored.expiresAt >= issued.expiresAt) return stored
-  return AccessToken.isSame(stored, issued)
-    ? new AccessToken.AccessToken({ ...issued, receivedAt: stored.receivedAt })
+  return isSame(stored, issued)
+    ? new AccessToken({ ...issued, receivedAt: stored.receivedAt })
     : issued
 }
 
-const issue = (issuer: Issuer, exchange: Exchange): Effect.Effect<Token, TokenError> =>
+const issue = (issuer: Issuer, exchange: Exchange): Effect.Effect<AccessToken, TokenError> =>
   Effect.withFiberRuntime((fiber) =>
     inSpan(fiber, "TokenIssuer.issue", () => ({ root: true }), (span) => {
       exchange.span = span
@@ -69,10 +67,10 @@ export const replaceToken = (
   Effect.gen(function*() {
     const { request } = exchange
     const { reason, replacing } = request
-    const isReplaced = (token: Token) => Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
+    const isReplaced = (token: AccessToken) => Option.exists(replacing, (replaced) => isSame(replaced, token))
     const startedAt = yield* Clock.currentTimeMillis
     const stored = Option.getOrUndefined(yield* store.current)
-    if (stored !== undefined && !isReplaced(stored) && AccessToken.isUsable(stored, startedAt, policy)) {
+    if (stored !== undefined && !isReplaced(stored) && isUsable(stored, startedAt, policy)) {
       return { token: stored, outcome: "reused" }
     }
     if (reason === "rejection" && stored !== undefined && isReplaced(stored)) {
@@ -82,7 +80,7 @@ export const replaceToken = (
     yield* Report.logStart(request)
     const issued = yield* issue(issuer, exchange)
     const now = yield* Clock.currentTimeMillis
-    if (!AccessToken.isUsable(issued, now, policy)) return yield* invalidResponse("expires_in")
+    if (!isUsable(issued, now, policy)) return yield* invalidResponse("expires_in")
     const token = reason === "rejection" ? issued : tokenToStore(issued, yield* store.current, policy, now)
     yield* store.put(token)
     if (issued.isFromPeer) return { token, outcome: "fromPeer" }

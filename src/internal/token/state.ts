@@ -1,6 +1,6 @@
 import * as Cause from "effect/Cause"
 import * as Option from "effect/Option"
-import * as AccessToken from "../../AccessToken.js"
+import { type AccessToken, windowOf } from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
@@ -99,12 +99,12 @@ export const started = <Flight>(
 /** The flight succeeded, and this token is now the current one. */
 export const succeeded = <Flight>(
   state: State<Flight>,
-  token: AccessToken.AccessToken,
+  token: AccessToken,
   now: Moment
 ): State<Flight> => {
   if (state.phase._tag === "Closed") return state
   // The token may not be fresh, even if it is new. If each exchange returns the same token, its window has time for ten refreshes at most.
-  const noRefreshUntil = now.monotonic + AccessToken.windowOf(token, state.policy) / 10
+  const noRefreshUntil = now.monotonic + windowOf(token, state.policy) / 10
   return { ...state, phase: { _tag: "Idle" }, failures: 0, noRefreshUntil }
 }
 
