@@ -78,6 +78,15 @@ describe.each(clients)("HTTP boundary over $name", ({ layer, name }) => {
     expect(yield* search("apple")).toEqual({ results: [] })
   })
 
+  testLive("a wrapper that throws is not reported as a connection that was cut off", function*() {
+    const service = yield* Replies.serve({ data: Replies.echoing(404) })
+    const failingWrapper = HttpClient.transformResponse(
+      Effect.flatMap((response) => response.status === 200 ? Effect.succeed(response) : Effect.die("a bug"))
+    )
+    const { search } = yield* advisorAt(service.origin, wrapping(layer, failingWrapper))
+    expect(yield* Effect.flip(search("apple"))).toMatchObject({ _tag: "TransportError", reason: "Connection" })
+  })
+
   testLive("an incomplete body fails the search, even if a wrapper has read it and ignores the failure", function*() {
     const service = yield* Replies.serve({
       data: (_, response) => {

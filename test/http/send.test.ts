@@ -275,7 +275,7 @@ describe("HTTP client that delivers a whole response in one step", () => {
   test("a response above the client's own limit fails with TooLarge", function*() {
     const tooLarge = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
     const client = over((_, receiver) => {
-      receiver.onHead(200)
+      receiver.onHead({ status: 200, headers: {} })
       receiver.onFailure(tooLarge)
       return () => Effect.void
     })

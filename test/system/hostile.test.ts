@@ -64,6 +64,9 @@ const raw = (...parts: ReadonlyArray<Bytes>): Handler => (_, { socket }) => {
 
 const head = (...headers: ReadonlyArray<string>) => `${["HTTP/1.1 200 OK", ...headers].join("\r\n")}\r\n\r\n`
 
+/** The head of an error, whose body would have 1,000 bytes. */
+const unfinished = (status: number) => `HTTP/1.1 ${status} No\r\nretry-after: 7\r\ncontent-length: 1000\r\n\r\n`
+
 /** Bytes as they are, after which the server breaks the connection. */
 const cut = (...parts: ReadonlyArray<Bytes>): Handler => (_, { socket }) => {
   socket?.write(Buffer.concat(parts.map((part) => Buffer.from(part))), () => socket.resetAndDestroy())
@@ -147,6 +150,17 @@ const bodies: ReadonlyArray<Case> = [
   same("a body that ends before its length", raw(head("content-length: 1000"), foods), aborted),
   same("a chunk cut in the middle", cut(head(isChunked), "ff\r\n", foods), aborted),
   same("a chunk whose size is not a number", raw(head(isChunked), "zz\r\n", foods), aborted),
+  same(
+    "a rejection whose body is cut in the middle",
+    cut(unfinished(401), foods),
+    "Forbidden TokenUnchanged 401",
+    "Forbidden KeyRejected 401"
+  ),
+  same(
+    "an error with a plain body and the content encoding gzip",
+    replying("no", { "content-encoding": "gzip" }, 400),
+    "BadRequest 400"
+  ),
   good(
     "a response after 103 Early Hints",
     raw("HTTP/1.1 103 Early Hints\r\n\r\n", head(`content-length: ${foods.length}`), foods)
@@ -285,6 +299,18 @@ describe.concurrent.each(clients)("slow service over $name", ({ layer }) => {
       expect(yield* call).toBe("TransportError Timeout")
       yield* areClosed
     })
+  })
+})
+
+describe.each(clients)("error whose body never ends, over $name", ({ layer }) => {
+  testLive("a search has the result of its status, with its Retry-After", function*() {
+    const { areClosed, counted } = counting(drip(unfinished(503)))
+    const { search } = yield* advisorOver(layer, {
+      baseUrl: (yield* serveAdvisor({ data: counted })).origin,
+      requestTimeout: short.requestTimeout
+    })
+    expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "ServerError", status: 503, retryAfter: 7 })
+    yield* areClosed
   })
 })
 

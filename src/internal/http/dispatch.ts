@@ -31,13 +31,16 @@ export interface BufferedBody {
 
 export const emptyBody: BufferedBody = { body: new Uint8Array(), isWhole: true }
 
-export interface BufferedResponse extends BufferedBody {
+/** What comes before the body of a response. */
+export interface ResponseHead {
   readonly status: number
   /** The reason phrase, if the client provides it. */
   readonly statusText?: string | undefined
   /** The headers, with their names in lower case. Only `set-cookie` can have several values. */
   readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
 }
+
+export interface BufferedResponse extends ResponseHead, BufferedBody {}
 
 export const isOk = (status: number): boolean => status >= 200 && status < 300
 
@@ -46,7 +49,9 @@ export const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 /** Receives the result of a request. Only the first result counts. */
 export interface Receiver {
   /** The head of a response was received. Returns the maximum size of its body. */
-  readonly onHead: (status: number) => number
+  readonly onHead: (head: ResponseHead) => number
+  /** The whole body was received too. If the request fails now, a wrapper of the client has failed. */
+  readonly onBody: () => void
   readonly onResponse: (response: BufferedResponse) => void
   /** The request failed. Only the code of `cause` is used. */
   readonly onFailure: (cause: unknown) => void

@@ -6,12 +6,16 @@ import { reasonOf } from "../errors/transportCodes.js"
 import { closedError, timeoutError } from "../errors/transportErrors.js"
 import {
   type Abort,
+  type BufferedBody,
   type BufferedResponse,
   dispatchOf,
+  emptyBody,
   isBuffered,
   isOk,
   type OutgoingRequest,
-  type Receiver
+  type Receiver,
+  type ResponseHead,
+  statusesWithoutBody
 } from "./dispatch.js"
 import { codeIn, responseIn } from "./platform/clientError.js"
 import { dispatchThrough } from "./platform/dispatchThrough.js"
@@ -60,7 +64,7 @@ const sendErrorOf = (cause: unknown, status: number | undefined, operation: Oper
 class PendingRequest extends Timed implements Receiver {
   private resume: ((result: SendResult) => void) | undefined
   private abort: Abort | undefined
-  private status: number | undefined
+  private head: ResponseHead | undefined
 
   constructor(
     private readonly operation: Operation,
@@ -78,26 +82,23 @@ class PendingRequest extends Timed implements Receiver {
     if (this.resume !== undefined) this.abort = abort
   }
 
-  onHead(status: number) {
-    this.status = status
-    return isOk(status) ? this.limits.maxBytes : maxErrorBytes
+  onHead(head: ResponseHead) {
+    this.head = head
+    return isOk(head.status) ? this.limits.maxBytes : maxErrorBytes
   }
 
-  onResponse({ body, headers, isWhole, status, statusText }: BufferedResponse) {
-    const { limits: { observeHeaders }, operation } = this
-    const response = { operation, observeHeaders, status, statusText, headers, body, isWhole }
-    const isUsable = isWhole || !isOk(status)
-    this.settle(
-      isUsable
-        ? Effect.succeed(response)
-        : new UnexpectedResponse({ ...fieldsWithoutBody(response), reason: "TooLarge" })
-    )
+  onBody() {
+    this.head = undefined
+  }
+
+  onResponse(response: BufferedResponse) {
+    this.settle(this.resultOf(response, response))
   }
 
   onFailure(cause: unknown) {
     const response = responseIn(cause)
     if (response !== undefined) return this.onResponse(response)
-    this.settle(sendErrorOf(cause, this.status, this.operation))
+    this.settle(this.resultWithoutBody ?? sendErrorOf(cause, this.head?.status, this.operation))
   }
 
   onBodyFailure() {
@@ -107,14 +108,34 @@ class PendingRequest extends Timed implements Receiver {
 
   onEnd(reason: "Timeout" | "Closed") {
     const { operation } = this
-    this.abandon(reason === "Closed" ? closedError(operation) : timeoutError(operation))
+    this.abandon(reason === "Closed" ? closedError(operation) : this.resultWithoutBody ?? timeoutError(operation))
   }
 
   cancel() {
     return this.abandon(Effect.interrupt)
   }
 
-  /** Ends without a response, and aborts the request. */
+  private resultOf({ headers, status, statusText }: ResponseHead, { body, isWhole }: BufferedBody): SendResult {
+    const { limits: { observeHeaders }, operation } = this
+    const response = { operation, observeHeaders, status, statusText, headers, body, isWhole }
+    const isUsable = isWhole || !isOk(status)
+    return isUsable
+      ? Effect.succeed(response)
+      : new UnexpectedResponse({ ...fieldsWithoutBody(response), reason: "TooLarge" })
+  }
+
+  /**
+   * The result if the body fails or never ends: an error's status matters more than its body. A 304 may have the content-length of the body
+   * that it leaves out (RFC 9110, section 8.6).
+   */
+  private get resultWithoutBody(): SendResult | undefined {
+    const { head } = this
+    if (head === undefined) return undefined
+    const isUsable = head.status >= 300 || statusesWithoutBody.has(head.status)
+    return isUsable ? this.resultOf(head, emptyBody) : undefined
+  }
+
+  /** Ends with this result, and aborts the request. */
   private abandon(result: SendResult): Effect.Effect<unknown> {
     const { abort } = this
     this.settle(result)
@@ -123,7 +144,7 @@ class PendingRequest extends Timed implements Receiver {
 
   private settle(result: SendResult) {
     const { resume } = this
-    this.resume = this.abort = undefined
+    this.resume = this.abort = this.head = undefined
     this.leave()
     resume?.(result)
   }

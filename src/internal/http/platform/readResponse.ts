@@ -77,10 +77,7 @@ const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<B
   const kept = keptOf(native)
   // A stream that is only partly read may never end.
   if (kept === "Nothing" && !isOk(status)) return Effect.succeed(emptyBody)
-  const body = kept === undefined ? readUnread(response, maxBytes) : readAgain(response, kept, maxBytes)
-  // Without its body, the status of an error is still useful. undici fails if a 304 has a content-length but, correctly, no body.
-  const canBeMissing = statusesWithoutBody.has(status) || (kept !== undefined && !isOk(status))
-  return canBeMissing ? Effect.catchAllCause(body, () => Effect.succeed(emptyBody)) : body
+  return kept === undefined ? readUnread(response, maxBytes) : readAgain(response, kept, maxBytes)
 }
 
 /** The first bytes of a body in codings that some runtimes don't decode, or decode only if it is the only coding and in lower case. */

@@ -42,10 +42,11 @@ export class FetchCall {
     const head = headOf(response)
     // Mocks may return a Response.error() instead of failing. `type` is read only for status 0, because some runtimes don't implement it.
     if (head.status === 0 && response.type === "error") throw new Error()
-    const maxBytes = this.receiver.onHead(head.status)
+    const maxBytes = this.receiver.onHead(head)
     this.chunks = chunksOfResponse(response)
     if (this.isCanceled) this.chunks.cancel()
     const body = await readChunks(this.chunks, maxBytes)
+    this.receiver.onBody()
     const buffered = { ...head, ...body }
     if (!body.isWhole) {
       this.receiver.onResponse(buffered)
