@@ -67,8 +67,8 @@ export interface ClientOptions extends Optional<Omit<NutritionAdvisor.SharedOpti
 
 /**
  * The logger of your program: pino, winston, `console`, or any object with these four methods. Each event is one call with a message and
- * fields, such as `error` and `status` for a failed token exchange. The message is the first argument, except that pino and the logger of
- * Fastify get the fields first, as they expect. A `console` gets one string. Log events never contain a secret.
+ * fields, such as `error` and `status` for a failed token exchange. The message is the first argument, except that pino, bunyan and the
+ * logger of Fastify get the fields first, as they expect. A `console` gets one string. Log events never contain a secret.
  *
  * @since 1.0.0
  * @category models

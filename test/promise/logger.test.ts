@@ -125,9 +125,12 @@ interface Winston {
 expectTypeOf<Record<keyof Advisor.ClientLogger, Pino> | Record<keyof Advisor.ClientLogger, Winston>>()
   .toExtend<Advisor.ClientLogger>()
 
-it("logger: a logger with bindings, such as pino, gets the fields before the message", async () => {
+it.each([
+  ["bindings, such as pino", "bindings"],
+  ["addSerializers, such as bunyan", "addSerializers"]
+])("logger: a logger with %s gets the fields before the message", async (_, method) => {
   const { calls, logger } = recording()
-  await failsOnce({ logger: Object.assign(logger, { bindings: () => ({}) }) })
+  await failsOnce({ logger: Object.assign(logger, { [method]: () => ({}) }) })
   expect(warned(calls)).toEqual([["warn", expect.objectContaining({ status: 503 }), failed]])
 })
 

@@ -15,10 +15,10 @@ import type { ClientLogger } from "../../promise/Client.js"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** pino, and the logger of Fastify, read the fields first. */
+/** pino, the logger of Fastify, and bunyan read the fields first. */
 type FieldsFirst = { [Level in keyof ClientLogger]: (fields: Fields, message: string) => void }
 
-const isFieldsFirst = (logger: object): logger is FieldsFirst => "bindings" in logger
+const isFieldsFirst = (logger: object): logger is FieldsFirst => "bindings" in logger || "addSerializers" in logger
 
 /** A console prints an object on several lines. */
 const isConsole = (logger: object): logger is Console => "groupCollapsed" in logger
