@@ -113,6 +113,7 @@ const commonProblems: Readonly<Record<string, () => unknown>> = {
   "misspelled option": () => errorOf({ requestTimeOut: 1 } as ClientOptions),
   "unresolved secret": () => errorOf({ baseUrl: "https://service.example", licenseKey: "${LICENSE_KEY}" }),
   "proxy or login page": () => new UnexpectedResponse({ operation: "token", status: 200, reason: "NotJson" }),
+  "base URL that ends with `/v2`": () => new UnexpectedResponse({ operation: "token", status: 404, reason: "Status" }),
   "another API at the base URL": () =>
     new UnexpectedResponse({ operation: "token", status: 200, reason: "Schema", field: "access_token" }),
   "self-signed certificate": () => unreachable("DEPTH_ZERO_SELF_SIGNED_CERT"),

@@ -51,6 +51,9 @@ const transportTexts: Readonly<Record<TransportError["reason"] | "TokenTimeout" 
 
 const tokenAdvice = "Check baseUrl and tokenRoute: a proxy may be responding instead."
 
+/** Many services document their base URL with the version. */
+const notFoundAdvice = "Check tokenRoute and baseUrl, which must not include /v2: the client adds it."
+
 const unexpectedTexts: Readonly<Record<UnexpectedResponse["reason"] | "Token", Text>> = {
   Status: ["an unexpected status code", "Check the request, its path and baseUrl."],
   Redirect: ["a redirect, which is never followed", "Check baseUrl."],
@@ -95,7 +98,8 @@ const messages: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } 
     // A custom issuer may return a token that has already expired.
     const fault = field === "expires_in" ? "missing, invalid or expired" : "missing or invalid"
     const shown = field === undefined ? what : `JSON with a ${fault} ${field}`
-    const advice = isOfToken ? tokenAdvice : usualAdvice
+    const adviceOfToken = status === 404 ? notFoundAdvice : tokenAdvice
+    const advice = isOfToken ? adviceOfToken : usualAdvice
     return `${callOf(error)} got ${shown} (status ${status}). ${advice}${hintsOf(error)}`
   },
   LicenseKeyUnavailable: ({ detail }) =>
