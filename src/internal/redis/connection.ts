@@ -85,6 +85,10 @@ const codeOf = (error: unknown): string | undefined => {
 
 const unavailable = (code: string | undefined) => new SharedTokenCacheError({ reason: "Unavailable", code })
 
+/** The error of a command while there is no connection, for example the first command of a process. It has no code. */
+const isWithoutQueue = (error: unknown) =>
+  error instanceof Error && error.message.endsWith("enableOfflineQueue options is false")
+
 /** Sends a command. If it wasn't sent, or the connection broke, the error has the code of the connection. */
 export const command = (
   { client, lastCode }: Connection,
@@ -93,7 +97,8 @@ export const command = (
 ): Effect.Effect<unknown, SharedTokenCacheError> =>
   Effect.tryPromise({
     try: () => client.call(name, ...args),
-    catch: (error) => unavailable(codeOf(error) ?? lastCode())
+    catch: (error) =>
+      unavailable(codeOf(error) ?? lastCode() ?? (isWithoutQueue(error) ? "OfflineQueueDisabled" : undefined))
   })
 
 /** The reply has an unexpected type, so the server is not Redis. */

@@ -187,6 +187,7 @@ describeWithRedis("RedisTokenCache: failed call", () => {
 
   onRedis.each<readonly [string, Five.RedisOptions, (redis: Five.Redis) => Promise<unknown>]>([
     ["SubscriberMode", {}, (redis) => redis.subscribe("channel")],
+    ["OfflineQueueDisabled", { enableOfflineQueue: false }, () => Promise.resolve()],
     ["ETIMEDOUT", { commandTimeout: 100 }, (redis) => redis.call("CLIENT", "PAUSE", 5_000)]
   ])("the error of your own client has the code %s", function*([code, options, happens], { port }) {
     const client = yield* opened(() => new Five.Redis({ host, port, ...options }))
