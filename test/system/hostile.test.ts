@@ -136,6 +136,8 @@ const foods = "{\"foods\":[]}"
 /** A response that a search accepts and an exchange does not. */
 const good = (name: string, reply: Handler): Case => same(name, reply, `found ${foods}`, schema)
 
+const earlyHints = "HTTP/1.1 103 Early Hints\r\n\r\n"
+
 const isChunked = "transfer-encoding: chunked"
 
 const bodies: ReadonlyArray<Case> = [
@@ -163,7 +165,7 @@ const bodies: ReadonlyArray<Case> = [
   ),
   good(
     "a response after 103 Early Hints",
-    raw("HTTP/1.1 103 Early Hints\r\n\r\n", head(`content-length: ${foods.length}`), foods)
+    raw(earlyHints, head(`content-length: ${foods.length}`), foods)
   ),
   good("a body that ends with the connection", raw(head("connection: close"), foods)),
   good(
@@ -198,6 +200,7 @@ const headers: ReadonlyArray<Case> = [
   same("a content-length beside chunks", foodsWith(isChunked), connection),
   good("headers with the names of Object.prototype", foodsWith("__proto__: x", "constructor: x", "toString: x")),
   same("a NUL byte in a header", foodsWith("x-nul: a\0b"), connection),
+  same("a NUL byte in a header after 103 Early Hints", raw(earlyHints, head("x-nul: a\0b")), connection),
   same("a greeting of a mail server", raw("220 mail.example ESMTP\r\n"), connection),
   same("a connection that ends immediately", raw(), aborted),
   same("a connection that breaks within the headers", cut("HTTP/1.1 200 OK\r\ncontent-le"), aborted),

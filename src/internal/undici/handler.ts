@@ -41,6 +41,8 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Controller, status: number, headers: ResponseHeaders, statusText?: string) {
+    // undici also passes on interim responses, such as 103 Early Hints.
+    if (status < 200) return
     this.head = { status, statusText, headers: joined(headers) }
     this.maxBytes = this.receiver?.onHead(this.head) ?? 0
   }
