@@ -108,6 +108,9 @@ const ownTimeout = { reason: "Timeout", code: "ETIMEDOUT" } as const
 
 const withMessage = (message: string, code?: string) => Object.assign(new Error(message), { code })
 
+/** The error of the fetch adapter of axios, whose own code is the same for every cause. */
+const networkError = (cause: Error) => Object.assign(withMessage("Network Error", "ERR_NETWORK"), { cause })
+
 const notResumed = Object.assign(new Error("secret"), { code: "UND_ERR_REQ_RETRY", statusCode: 206 })
 
 const orOtherwise = "has headers that are too large, or can't be decompressed"
@@ -147,9 +150,15 @@ describe("sent request without a response", () => {
       reason: "Timeout",
       code: "UND_ERR_CONNECT_TIMEOUT"
     }],
+    ["an error of the fetch adapter of axios", failing(networkError(withCode("CERT_HAS_EXPIRED"))), {
+      reason: "Connection",
+      code: "CERT_HAS_EXPIRED"
+    }],
     ["an error about a URL with the word timeout", failing(withMessage("request to /timeout failed")), noConnection],
     ["a reset connection", ...coded("Aborted", "ECONNRESET")],
     ["a reset stream", ...coded("Aborted", "ERR_HTTP2_STREAM_ERROR")],
+    ["a body that is cut off in axios", ...coded("Aborted", "ERR_BAD_RESPONSE")],
+    ["a compressed body that is cut off in got", ...coded("Aborted", "Z_BUF_ERROR")],
     ["a canceled stream", ...coded("Aborted", "UND_ERR_INFO")],
     ["a GOAWAY", ...coded("Aborted", "ERR_HTTP2_SESSION_ERROR")],
     ["a code of 80 characters", ...coded("Connection", "E/".repeat(40))],

@@ -75,9 +75,12 @@ export const isBroken = ({ code = "", reason }: TransportError): boolean =>
   /^HPE_(?!INVALID_EOF)|^ERR_HTTP2_ERROR$|HEADERS_OVERFLOW/.test(code) || decompressionCode.test(code) ||
   (reason === "Connection" && code.includes("RES_CONTENT_LENGTH"))
 
-/** The connection was closed, or the service reset the request over HTTP/2: undici reports some of these resets as UND_ERR_INFO. */
+/**
+ * The connection was closed, or the service reset the request over HTTP/2: undici reports some of these resets as UND_ERR_INFO. If the
+ * connection was closed within the body, axios reports ERR_BAD_RESPONSE, and got reports Z_BUF_ERROR if the body is compressed.
+ */
 const cutOff =
-  /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$|INVALID_EOF|HTTP2_(STREAM|SESSION)_ERROR|^UND_ERR_INFO$/
+  /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$|INVALID_EOF|HTTP2_(STREAM|SESSION)_ERROR|^(UND_ERR_INFO|ERR_BAD_RESPONSE|Z_BUF_ERROR)$/
 
 /** Returns the reason of a failure. `hasHead` tells whether the head of the response was received. */
 export const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] => {

@@ -4,8 +4,11 @@ import { decompressionCode } from "../../errors/transportCodes.js"
 import { type BufferedResponse, emptyBody, isOk } from "../dispatch.js"
 import { isWebResponse, recordOf } from "./nativeResponse.js"
 
-/** The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is kept. */
-const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
+/**
+ * The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is kept. axios replaces the codes of fetch
+ * with ERR_NETWORK.
+ */
+const knownCode = /^(?!ERR_NETWORK$)[A-Z][A-Z\d_/]{1,79}$/
 
 /** The start of the name of a timeout, or of its message in axios, node-fetch 2, make-fetch-happen and handwritten wrappers of fetch. */
 const timeout = /^((network|request|response) )?time(d )?out/i
