@@ -1,6 +1,5 @@
 /** Parses the options that contain the name or the value of a header. */
-import { isAsciiHeaderValue, isHeaderName } from "../http/header.js"
-import { carriesSecrets } from "../http/secretHeaders.js"
+import { carriesSecrets, isAsciiHeaderValue, isHeaderName } from "../http/header.js"
 import { type Checked, checkValue } from "../options/check.js"
 
 export const parseHeaderValue = (value: string, field: string): Checked<string> => {
