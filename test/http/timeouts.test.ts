@@ -3,7 +3,6 @@ import { describe, expect, it, vi } from "@effect/vitest"
 import { Effect, FastCheck, TestClock } from "effect"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
 import { test, testLive } from "../support/doubles/arranged.js"
-import * as ManualClock from "../support/doubles/ManualClock.js"
 import * as Time from "../support/doubles/Time.js"
 
 const make = Timeouts.make(30_000)
@@ -63,14 +62,6 @@ describe("timeouts of requests", () => {
     yield* TestClock.adjust("30 seconds")
     expect(seen).toEqual([1, 2, 3])
     expect(yield* Time.timers).toBe(0)
-  })
-
-  test("each request times out if the clock doesn't sleep", function*() {
-    const seen: Array<number> = []
-    const clock = { ...ManualClock.over(yield* Effect.clock), sleep: () => Effect.void }
-    const { add } = yield* Effect.withClock(make, clock)
-    for (const name of [1, 2]) add(new Noted(name, seen))
-    expect(seen).toEqual([1, 2])
   })
 
   testLive("closing the scope ends pending requests immediately, and leaves no timer", function*() {

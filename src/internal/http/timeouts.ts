@@ -80,10 +80,7 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
         timed.before = anchor.before
         timed.after = anchor
         timed.before.after = anchor.before = timed
-        if (watcher !== undefined) return
-        const fiber = outsideOfCalls(() => Runtime.runFork(runtime, Effect.interruptible(watching)))
-        // With a clock that doesn't sleep, the entry has already timed out.
-        if (anchor.after !== anchor) watcher = fiber
+        watcher ??= outsideOfCalls(() => Runtime.runFork(runtime, Effect.interruptible(watching)))
       }
     }
   })
