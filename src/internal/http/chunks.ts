@@ -29,11 +29,6 @@ export interface Chunks {
   readonly cancel: () => void
 }
 
-/** A web stream from any realm or package. */
-export interface WebStream {
-  readonly getReader: () => unknown
-}
-
 interface Reader {
   readonly read: Chunks["next"]
   readonly cancel: () => Promise<void>
@@ -44,7 +39,8 @@ const ignoringErrors = (cancel: () => unknown) => () => {
   canceled().catch(constVoid)
 }
 
-export const chunksOfWebStream = (stream: WebStream): Chunks => {
+/** Opens a web stream from any realm or package. */
+export const chunksOfWebStream = (stream: { readonly getReader: () => unknown }): Chunks => {
   const reader = stream.getReader() as Reader
   return { next: () => reader.read(), cancel: ignoringErrors(() => reader.cancel()) }
 }

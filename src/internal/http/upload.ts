@@ -12,8 +12,7 @@ import {
   isAsyncIterable,
   notBytes,
   readInterruptibly,
-  wasRead,
-  type WebStream
+  wasRead
 } from "./chunks.js"
 import type { Sendable } from "./dispatch.js"
 
@@ -78,12 +77,6 @@ const fromForm = async (entries: FormEntries): Promise<Upload> => {
 
 const tryRead = (read: () => Promise<Upload>) => Effect.tryPromise({ try: read, catch: (thrown) => thrown })
 
-const fromStream = (stream: WebStream): Effect.Effect<Upload, unknown> =>
-  Effect.map(
-    readInterruptibly(() => chunksOfWebStream(stream), Number.POSITIVE_INFINITY),
-    ({ body }) => ({ bytes: body, contentType: undefined })
-  )
-
 /** A Node stream or any other async iterable is streamed, because it may not fit into memory. */
 const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefined => {
   if (!isAsyncIterable(content)) return undefined
@@ -98,7 +91,9 @@ const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefi
 const readIntoMemory = (content: unknown): Effect.Effect<Upload, unknown> | undefined => {
   if (isBlob(content)) return tryRead(() => fromBlob(content))
   if (isForm(content)) return tryRead(() => fromForm(content))
-  return hasMethod(content, "getReader") ? fromStream(content) : undefined
+  if (!hasMethod(content, "getReader")) return undefined
+  const reading = readInterruptibly(() => chunksOfWebStream(content), Number.POSITIVE_INFINITY)
+  return Effect.map(reading, ({ body }) => ({ bytes: body, contentType: undefined }))
 }
 
 /** Returns a body that every client can send. If it has to be read into memory, `wrap` maps the error, and can add a timeout. */

@@ -55,9 +55,6 @@ const streamReporting = (chunks: Chunks, onError: OnError) =>
     cancel: chunks.cancel
   }, { highWaterMark: 0 })
 
-/** Whether a body is an old-style Node stream, such as a form from the form-data package. fetch would send "[object FormData]". */
-const isStreamWithoutIterator = (content: unknown) => hasMethod(content, "pipe") && !isAsyncIterable(content)
-
 /** Converts a body as fetch does. The client reads streams itself, within its timeout. */
 const bodyOf = (content: unknown, contentType: string | undefined, onError: OnError) => {
   if (Upload.isBlob(content) || Upload.isForm(content)) return HttpBody.raw(content, { contentType })
@@ -73,7 +70,8 @@ const requestOf = (path: string, { headers, method }: Request, content: unknown,
     if (!isEmpty && (method === "GET" || method === "HEAD")) {
       return badRequest(`a ${method} request can't have a body`)
     }
-    if (isStreamWithoutIterator(content)) {
+    // An old-style Node stream, such as a form from the form-data package. fetch would send "[object FormData]".
+    if (hasMethod(content, "pipe") && !isAsyncIterable(content)) {
       return badRequest("its body is a stream without an iterator; pass a FormData instead of a form from form-data")
     }
     return Effect.succeed(

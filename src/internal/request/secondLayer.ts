@@ -11,9 +11,6 @@ const warning =
 /** Only the simulator in memory has a host name that ends with .invalid (RFC 2606, section 2). Tests open many layers on it. */
 const isSimulated = ({ baseUrl }: Settings.ExchangeSettings) => baseUrl.origin.endsWith(".invalid")
 
-const hashOf = (settings: Settings.ExchangeSettings) =>
-  Hash.array([settings.licenseKey, ...Settings.tokenIdentityOf(settings)])
-
 /**
  * The layers that are open for the same settings. They are counted for the whole process, because layers that are built in two parts of a
  * program share neither a scope nor a context.
@@ -23,7 +20,7 @@ const openLayers = new Map<number, { count: number; hasWarned: boolean }>()
 /** Logs a warning if a second layer is open for the same key, for example because a service builds the layer for each call. */
 export const warnAboutSecondLayer = (settings: Settings.ExchangeSettings): Effect.Effect<void, never, Scope.Scope> => {
   if (isSimulated(settings)) return Effect.void
-  const identity = hashOf(settings)
+  const identity = Hash.array([settings.licenseKey, ...Settings.tokenIdentityOf(settings)])
   return Effect.uninterruptible(Effect.suspend(() => {
     const layers = openLayers.get(identity) ?? { count: 0, hasWarned: false }
     openLayers.set(identity, layers)
