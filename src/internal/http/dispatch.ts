@@ -53,7 +53,7 @@ export interface Receiver {
   /** The whole body was received too. If the request fails now, a wrapper of the client has failed. */
   readonly onBody: () => void
   readonly onResponse: (response: BufferedResponse) => void
-  /** The request failed. Only the code of `cause` is used. */
+  /** The request failed. The code of `cause` is used, or the response that the client has replaced with this error. */
   readonly onFailure: (cause: unknown) => void
   readonly onBodyFailure: () => void
 }
