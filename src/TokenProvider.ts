@@ -15,7 +15,7 @@ import * as Composition from "./internal/settings/composition.js"
 import { withTimeoutRepeatingIfSuspended } from "./internal/token/exchangeTimeout.js"
 import * as Provider from "./internal/token/provider.js"
 import type * as Status from "./internal/token/status.js"
-import type { ConfigurationError, Forbidden, TokenError } from "./NutritionAdvisorError.js"
+import type { ConfigurationError, TokenError } from "./NutritionAdvisorError.js"
 import type * as RefreshPolicy from "./RefreshPolicy.js"
 import { TokenIssuer } from "./TokenIssuer.js"
 import { TokenStore } from "./TokenStore.js"
@@ -75,11 +75,11 @@ export interface Service {
    * Returns a token that differs from the rejected one: the current token if it differs already, or the result of a new exchange. If the
    * exchange fails and no other token has arrived, the rejected token is used again.
    *
-   * Fails with `Forbidden`, reason "CoolingDown", if two renewals started within the last `coolDown`, and with reason "TokenUnchanged" if
+   * Also fails with `Forbidden`, reason "CoolingDown", if two renewals started within the last `coolDown`, and with reason "TokenUnchanged" if
    * the exchange returns the rejected token. Its `operation` is always "request" and its `status` 403, because a TokenProvider doesn't know
    * the response. The caller does, and can create a `Forbidden` from it.
    */
-  readonly renew: (rejected: AccessToken.AccessToken) => Effect.Effect<AccessToken.AccessToken, TokenError | Forbidden>
+  readonly renew: (rejected: AccessToken.AccessToken) => Effect.Effect<AccessToken.AccessToken, TokenError>
   /** Returns the state of the token without starting an exchange. */
   readonly status: Effect.Effect<TokenStatus>
 }
@@ -93,12 +93,14 @@ export interface Service {
 export class TokenProvider extends Context.Tag("effect-nutrition-advisor/TokenProvider")<TokenProvider, Service>() {}
 
 /**
- * Options of a TokenProvider that you compose yourself.
+ * Options of a TokenProvider that you compose yourself. You can also pass all options of the client.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
+  /** The refresh options, unless `policy` is set. Every field has a default. */
+  readonly refresh?: RefreshPolicy.Options | undefined
   /**
    * The timeout of one exchange, including TokenIssuer and TokenStore. A number means milliseconds. 10 seconds by default. With a
    * SharedTokenIssuer, add the wait for another replica: `lease` + 2 x `tokenTimeout` + 3 x `cacheTimeout` of its options.
@@ -121,7 +123,10 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
-    const { refresh, tokenTimeout } = yield* Composition.parseProvider({ ...options, refresh: policy })
+    const { refresh, tokenTimeout } = yield* Composition.parseProvider({
+      ...options,
+      refresh: policy ?? options.refresh
+    })
     const withTimeout = withTimeoutRepeatingIfSuspended(tokenTimeout)
     return yield* Provider.make({
       policy: refresh,

@@ -75,6 +75,12 @@ describe("unknown option", () => {
     expect(error).toMatchObject({ _tag: "ConfigurationError", field, rule: expect.stringContaining("not an option") })
   })
 
+  test("TokenProvider.layer without a policy reads `refresh` from the options", function*() {
+    const options = { ...whole, refresh: { margin: -1 } }
+    const error = yield* Effect.flip(Layer.build(TokenProvider.layer(undefined, options)))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field: expect.stringContaining("margin") })
+  })
+
   test("a custom composition: each part accepts all options of the client", function*() {
     const parts = [
       NutritionAdvisor.layerWithoutTokens(sharing),
