@@ -8,7 +8,7 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
-import { type LeasedEntry, movedBy } from "./leasedEntry.js"
+import { type Lease, type LeasedEntry, movedBy } from "./leasedEntry.js"
 import { counted, countFailure, reportFailure, reportHeldLease } from "./report.js"
 import * as Rounds from "./rounds.js"
 
@@ -42,19 +42,18 @@ const readPeerToken = (
  * Exchanges the key while this replica holds the lease, and publishes the token. Reads the cache again first, because a peer may have
  * published one. If the token can't be published, no other replica has it.
  */
-const exchangeForAll = (acquisition: Acquisition): Effect.Effect<AccessToken, TokenError> =>
+const exchangeForAll = (acquisition: Acquisition, lease: Lease): Effect.Effect<AccessToken, TokenError> =>
   Effect.gen(function*() {
-    const { entry, exchange } = acquisition
     const orRelease = <A, E>(effect: Effect.Effect<A, E>) =>
-      Effect.onError(Effect.interruptible(effect), () => entry.release)
+      Effect.onError(Effect.interruptible(effect), () => lease.release)
     const reading = Effect.catchAll(
       readPeerToken(acquisition),
       (error) => Effect.as(reportFailure(error), Option.none())
     )
     const published = yield* orRelease(reading)
-    if (Option.isSome(published)) return yield* Effect.as(entry.release, counted("HandedOver", published.value))
-    const token = yield* orRelease(exchange)
-    const isPublished = yield* entry.publishAndRelease(token)
+    if (Option.isSome(published)) return yield* Effect.as(lease.release, counted("HandedOver", published.value))
+    const token = yield* orRelease(acquisition.exchange)
+    const isPublished = yield* lease.publishAndRelease(token)
     return counted(isPublished ? "Exchanged" : "ExchangedAlone", token)
   })
 
@@ -65,7 +64,7 @@ const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<AccessToken, To
 /** How a round ended. `Nothing`: there is no token, and the round didn't ask for the lease, or a peer holds it. */
 type RoundEnd =
   | { readonly _tag: "PeerToken"; readonly token: AccessToken }
-  | { readonly _tag: "Leased" }
+  | { readonly _tag: "Leased"; readonly lease: Lease }
   | { readonly _tag: "Nothing"; readonly askedForLease: boolean }
   | { readonly _tag: "CacheFailed"; readonly error: SharedTokenCacheError }
 
@@ -75,7 +74,8 @@ const runRound = (acquisition: Acquisition, rounds: Rounds.Rounds): Effect.Effec
       const published = yield* Effect.interruptible(readPeerToken(acquisition))
       if (Option.isSome(published)) return { _tag: "PeerToken", token: published.value }
       const asksForLease = Rounds.mayTakeLease(rounds, yield* currentMonotonicMillis)
-      if (asksForLease && (yield* acquisition.entry.takeLease)) return { _tag: "Leased" }
+      const lease = asksForLease ? yield* acquisition.entry.takeLease : Option.none()
+      if (Option.isSome(lease)) return { _tag: "Leased", lease: lease.value }
       return { _tag: "Nothing", askedForLease: asksForLease }
     }),
     (error) => Effect.succeed({ _tag: "CacheFailed", error })
@@ -94,7 +94,7 @@ export const acquireToken = (acquisition: Acquisition): Effect.Effect<AccessToke
         case "PeerToken":
           return counted("HandedOver", end.token)
         case "Leased":
-          return yield* exchangeForAll(acquisition)
+          return yield* exchangeForAll(acquisition, end.lease)
         case "Nothing":
           rounds = Rounds.foundNothing(rounds, end.askedForLease)
           break
