@@ -9,7 +9,7 @@ import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { currentMonotonicMillis } from "../runtime/clock.js"
 import { type Lease, type LeasedEntry, movedBy } from "./leasedEntry.js"
-import { counted, countFailure, reportFailure, reportHeldLease } from "./report.js"
+import { countFailure, countToken, reportFailure, reportHeldLease } from "./report.js"
 import * as Rounds from "./rounds.js"
 
 /** What one replica needs to get one token. */
@@ -51,15 +51,20 @@ const exchangeForAll = (acquisition: Acquisition, lease: Lease): Effect.Effect<A
       (error) => Effect.as(reportFailure(error), Option.none())
     )
     const published = yield* orRelease(reading)
-    if (Option.isSome(published)) return yield* Effect.as(lease.release, counted("HandedOver", published.value))
+    if (Option.isSome(published)) {
+      yield* lease.release
+      yield* countToken("HandedOver")
+      return published.value
+    }
     const token = yield* orRelease(acquisition.exchange)
     const isPublished = yield* lease.publishAndRelease(token)
-    return counted(isPublished ? "Exchanged" : "ExchangedAlone", token)
+    yield* countToken(isPublished ? "Exchanged" : "ExchangedAlone")
+    return token
   })
 
 /** Exchanges the key without publishing the token, because another replica may hold the lease. */
 const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<AccessToken, TokenError> =>
-  Effect.map(Effect.interruptible(exchange), (token) => counted("ExchangedAlone", token))
+  Effect.tap(Effect.interruptible(exchange), countToken("ExchangedAlone"))
 
 /** How a round ended. `Nothing`: there is no token, and the round didn't ask for the lease, or a peer holds it. */
 type RoundEnd =
@@ -92,7 +97,8 @@ export const acquireToken = (acquisition: Acquisition): Effect.Effect<AccessToke
       const end = yield* runRound(acquisition, rounds)
       switch (end._tag) {
         case "PeerToken":
-          return counted("HandedOver", end.token)
+          yield* countToken("HandedOver")
+          return end.token
         case "Leased":
           return yield* exchangeForAll(acquisition, end.lease)
         case "Nothing":

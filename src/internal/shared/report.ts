@@ -1,14 +1,11 @@
 /** The metrics and log lines of a shared token. */
 import * as Effect from "effect/Effect"
-import type { AccessToken } from "../../AccessToken.js"
 import type { SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { cacheFailures, sharedTokens } from "./metrics.js"
 
 /** Counts a token by how this replica got it: `HandedOver` is a peer's token. */
-export const counted = (outcome: Parameters<typeof sharedTokens.count>[0], token: AccessToken): AccessToken => {
-  sharedTokens.count(outcome)
-  return token
-}
+export const countToken = (outcome: Parameters<typeof sharedTokens.count>[0]): Effect.Effect<void> =>
+  Effect.sync(() => sharedTokens.count(outcome))
 
 export const countFailure = ({ reason }: Pick<SharedTokenCacheError, "reason">): Effect.Effect<void> =>
   Effect.sync(() => cacheFailures.count(reason))

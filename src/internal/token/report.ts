@@ -24,14 +24,15 @@ export const recordSuccess = (
   request: ExchangeRequest,
   { outcome, token }: { readonly outcome: Outcome; readonly token: AccessToken },
   failuresBefore: number
-): Effect.Effect<void> => {
-  if (outcome === "reused") return Effect.void
-  if (outcome !== "fromPeer") Metrics.exchanges({ reason: request.reason, outcome, error: "none" })(1)
-  Metrics.setExpiry(token.expiresAt / 1000)
-  const ended = debug(`An exchange ended: ${outcome}`, request)
-  const recovered = `The client has a new token. Failed token exchanges before it: ${failuresBefore}.`
-  return failuresBefore === 0 ? ended : Effect.zipRight(ended, Effect.logInfo(recovered))
-}
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    if (outcome === "reused") return
+    if (outcome !== "fromPeer") Metrics.exchanges({ reason: request.reason, outcome, error: "none" })(1)
+    Metrics.setExpiry(token.expiresAt / 1000)
+    yield* debug(`An exchange ended: ${outcome}`, request)
+    if (failuresBefore === 0) return
+    yield* Effect.logInfo(`The client has a new token. Failed token exchanges before it: ${failuresBefore}.`)
+  })
 
 /** The message of a failure, and the labels that identify it in the log. */
 const described = Option.match({
@@ -65,12 +66,13 @@ const consequenceOf = ({ reason }: ExchangeRequest, hasToken: boolean) => {
 export const recordFailure = (
   request: ExchangeRequest,
   { cause, hasToken, retryAt }: FailedExchange
-): Effect.Effect<void> => {
-  Metrics.exchanges({ reason: request.reason, outcome: "failed", error: failureLabels(cause).outcome })(1)
-  const { labels, message } = described(Cause.failureOption(cause))
-  const consequence = consequenceOf(request, hasToken)
-  const when = new Date(retryAt).toISOString()
-  const warning = `The license key could not be exchanged. ${message} ${consequence}. ` +
-    `The next exchange starts at ${when} at the earliest.`
-  return Effect.annotateLogs(Effect.logWarning(warning), { ...labels, retryAt })
-}
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    Metrics.exchanges({ reason: request.reason, outcome: "failed", error: failureLabels(cause).outcome })(1)
+    const { labels, message } = described(Cause.failureOption(cause))
+    const consequence = consequenceOf(request, hasToken)
+    const when = new Date(retryAt).toISOString()
+    const warning = `The license key could not be exchanged. ${message} ${consequence}. ` +
+      `The next exchange starts at ${when} at the earliest.`
+    return Effect.annotateLogs(Effect.logWarning(warning), { ...labels, retryAt })
+  })
