@@ -17,7 +17,7 @@ import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Environment from "./internal/options/environment.js"
 import * as Client from "./internal/request/client.js"
-import { withCopiedOptions } from "./internal/request/searchOptions.js"
+import { copyOptions } from "./internal/request/searchOptions.js"
 import * as Composition from "./internal/settings/composition.js"
 import * as Settings from "./internal/settings/settings.js"
 import * as Sharing from "./internal/settings/sharing.js"
@@ -253,9 +253,9 @@ export const search = (
   term: string,
   options?: SearchOptions
 ): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> =>
-  withCopiedOptions(
-    options,
-    (forwarded) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, forwarded))
+  Effect.flatMap(
+    copyOptions(options),
+    (copied) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, copied))
   )
 
 /**
@@ -278,7 +278,7 @@ export const search = (
  * @category accessors
  */
 export const searchAs: SearchAs<NutritionAdvisor> = (schema) => (term, options) =>
-  withCopiedOptions(
-    options,
-    (forwarded) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, forwarded))
+  Effect.flatMap(
+    copyOptions(options),
+    (copied) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, copied))
   )

@@ -14,7 +14,7 @@ import { copyOfError } from "./internal/errors/copyOfError.js"
 import { checkValue, parseCount, toMillis } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import { searchAsOf } from "./internal/request/decode.js"
-import { searchKey, withNormalizedOptions } from "./internal/request/searchOptions.js"
+import { normalizeOptions, searchKey } from "./internal/request/searchOptions.js"
 import { cachedSearches } from "./internal/resilience/metrics.js"
 import * as Payloads from "./internal/resilience/searchCache/payloads.js"
 import * as PendingSearches from "./internal/resilience/searchCache/pendingSearches.js"
@@ -71,7 +71,7 @@ const make = (options: Options) =>
     const now = () => monotonicMillis(clock)
 
     const search: Service["search"] = (term, given) =>
-      withNormalizedOptions(given, (normalized) => {
+      Effect.flatMap(normalizeOptions(given), (normalized) => {
         const sent = Effect.suspend(() => advisor.search(term, given ? normalized : undefined))
         const key = searchKey(term, normalized)
         // A search that can't be compared with others is always sent.

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import { searchAsOf } from "../internal/request/decode.js"
-import { withCopiedOptions } from "../internal/request/searchOptions.js"
+import { copyOptions } from "../internal/request/searchOptions.js"
 import { NutritionAdvisor, type SearchOptions, type Service } from "../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 
@@ -93,7 +93,7 @@ export const layerRecording = (
     Effect.map(Ref.make<ReadonlyArray<RecordedSearch>>([]), (recorded) => {
       const { search = () => Effect.succeed({ results: [], alternateNames: [] }), searchAs } = methods
       const recording = <A, R>(method: Search<A, R>): Search<A, R> => (term, given) =>
-        withCopiedOptions(given, (options) =>
+        Effect.flatMap(copyOptions(given), (options) =>
           Effect.zipRight(
             Ref.update(recorded, (searches) => [...searches, { term, options }]),
             method(term, options)

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util"
 import { Headers } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { FastCheck } from "effect"
-import { searchKey, withNormalizedOptions } from "../../src/internal/request/searchOptions.js"
+import { Effect, FastCheck } from "effect"
+import { normalizeOptions, searchKey } from "../../src/internal/request/searchOptions.js"
 
 /** Characters that could end a part of a key, and strings that could be another type. */
 const text = FastCheck.constantFrom("", "a", "b", "1", "null", "a,b", "\"", "],[", "a\",\"b")
@@ -20,7 +20,9 @@ type Search = typeof search extends FastCheck.Arbitrary<infer A> ? A : never
 const part = FastCheck.constantFrom<keyof Search>("term", "params", "headers")
 
 const keyOf = ({ headers, params, term }: Search, others = {}) =>
-  withNormalizedOptions({ ...others, urlParams: params, headers }, (normalized) => searchKey(term, normalized))
+  Effect.runSync(
+    Effect.map(normalizeOptions({ ...others, urlParams: params, headers }), (options) => searchKey(term, options))
+  )
 
 it.prop(
   "searchKey: keys are equal if and only if the term and all options are equal",

@@ -45,13 +45,10 @@ const copyParam = (given: Param): Param => {
 const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string, UrlParams.Coercible]> =>
   Symbol.iterator in input
 
-/**
- * If reading the options throws, the search dies with that defect. An Exit is also an Effect, so it can stand for a request and for a
- * search.
- */
-const orDie = <A>(search: () => A): A | Exit.Exit<never> => {
+/** If reading the options throws, the search dies with that defect. */
+const tried = <A>(read: () => A): Exit.Exit<A> => {
   try {
-    return search()
+    return Exit.succeed(read())
   } catch (defect) {
     return Exit.die(defect)
   }
@@ -68,13 +65,11 @@ const normalized = (options: SearchOptions): NormalizedOptions => ({
 })
 
 /** The normal form of no options, made once. */
-const noOptions = normalized({})
+const noOptions = Exit.succeed(normalized({}))
 
 /** Reads the options of a search immediately, into their normal form, so that each run sends the same values. */
-export const withNormalizedOptions = <A>(
-  options: SearchOptions | undefined,
-  search: (options: NormalizedOptions) => A
-): A | Exit.Exit<never> => orDie(() => search(options ? normalized(options) : noOptions))
+export const normalizeOptions = (options: SearchOptions | undefined): Exit.Exit<NormalizedOptions> =>
+  options ? tried(() => normalized(options)) : noOptions
 
 const copyHeader = (value: string | ReadonlyArray<string> | undefined) => Array.isArray(value) ? [...value] : value
 
@@ -88,14 +83,11 @@ const copied = (options: SearchOptions): SearchOptions => {
 }
 
 /**
- * Passes the options of a search to another client, which may read them later or more than once. They are copied, because the caller may
- * change them for its next search, and an iterator can't be read twice. They are not normalized, so that a test double gets what the caller
- * wrote.
+ * Copies the options of a search immediately, for another client, which may read them later or more than once. The caller may change them for
+ * its next search, and an iterator can't be read twice. They are not normalized, so that a test double gets what the caller wrote.
  */
-export const withCopiedOptions = <A>(
-  options: SearchOptions | undefined,
-  search: (options: SearchOptions | undefined) => A
-): A | Exit.Exit<never> => orDie(() => search(options ? copied(options) : undefined))
+export const copyOptions = (options: SearchOptions | undefined): Exit.Exit<SearchOptions | undefined> =>
+  options ? tried(() => copied(options)) : Exit.succeed(undefined)
 
 /**
  * Returns the key of a search. Two searches have the same key if their terms, parameters and headers are the same, to the letter. Returns

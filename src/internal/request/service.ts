@@ -17,7 +17,7 @@ import * as Build from "./build.js"
 import { makeDecode } from "./decode.js"
 import * as Metrics from "./metrics.js"
 import { makeRunner } from "./runner.js"
-import { withNormalizedOptions } from "./searchOptions.js"
+import { normalizeOptions } from "./searchOptions.js"
 import { withoutTokenHeaders } from "./tokenHeaders.js"
 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
@@ -42,7 +42,7 @@ export const make = (
       given: SearchOptions | undefined,
       decode: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
     ) => {
-      const built = withNormalizedOptions(given, (options) => Build.searchRequest(settings, term, options))
+      const built = Exit.flatMap(normalizeOptions(given), (options) => Build.searchRequest(settings, term, options))
       return runSearch(
         searchAttributes,
         (context) => Exit.isSuccess(built) ? authorized(context, built.value, decode) : Effect.failCause(built.cause)

@@ -1,12 +1,12 @@
 import * as HttpClient from "@effect/platform/HttpClient"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { NutritionAdvisor, type Service } from "../../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type { DataOperation } from "../request/build.js"
 import { searchAsOf } from "../request/decode.js"
-import { withCopiedOptions } from "../request/searchOptions.js"
+import { copyOptions } from "../request/searchOptions.js"
 
 type Wrap = <A>(
   call: Effect.Effect<A, NutritionAdvisorError>,
@@ -16,8 +16,8 @@ type Wrap = <A>(
 /** Wraps each search and request of a client. `searchAs` decodes after the wrapped search, and all options are passed on. */
 export const wrapAdvisor = (advisor: Service, wrap: Wrap): Service => {
   const search: Service["search"] = (term, given) =>
-    withCopiedOptions(
-      given,
+    Effect.flatMap(
+      copyOptions(given),
       (options) => wrap(advisor.search(term, options), { operation: "search", method: "GET" })
     )
   return {
