@@ -16,7 +16,7 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Environment from "./internal/options/environment.js"
-import * as Client from "./internal/request/client.js"
+import * as Assembly from "./internal/request/assembly.js"
 import { copyOptions } from "./internal/request/searchOptions.js"
 import * as Composition from "./internal/settings/composition.js"
 import * as Settings from "./internal/settings/settings.js"
@@ -105,8 +105,8 @@ export interface Options extends Settings.ExchangeOptions, Settings.DataOptions 
 
 const build = (
   options: Options
-): Effect.Effect<Client.ClientServices, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
-  Effect.flatMap(Effect.suspend(() => Settings.parseClient(options)), Client.fromSettings)
+): Effect.Effect<Assembly.ClientServices, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.flatMap(Effect.suspend(() => Settings.parseClient(options)), Assembly.fromSettings)
 
 /**
  * A layer with a client that uses the TokenProvider in the context, for example your own or a test double. The layer isn't memoized: each
@@ -121,7 +121,7 @@ export const layerWithoutTokens = (
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
   Layer.fresh(Layer.scopedContext(Effect.gen(function*() {
     const settings = yield* Composition.parseData(options)
-    return yield* Client.fromTokens(settings, yield* TokenProvider.TokenProvider)
+    return yield* Assembly.fromTokens(settings, yield* TokenProvider.TokenProvider)
   })))
 
 /**
@@ -173,7 +173,7 @@ export const layerShared = (
   HttpClient.HttpClient | SharedTokenCache
 > =>
   Layer.scopedContext(
-    Effect.flatMap(Effect.suspend(() => Sharing.parseSharedClient(options)), Client.fromSharedSettings)
+    Effect.flatMap(Effect.suspend(() => Sharing.parseSharedClient(options)), Assembly.fromSharedSettings)
   )
 
 /**

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Either, Redacted } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import * as Client from "../../src/internal/request/client.js"
+import * as Assembly from "../../src/internal/request/assembly.js"
 import * as Sharing from "../../src/internal/settings/sharing.js"
 import { test } from "../support/doubles/arranged.js"
 import { settings as simulated } from "../support/doubles/simulatedAdvisor.js"
@@ -247,7 +247,7 @@ const watched = <A extends object>(object: A, read: Set<PropertyKey>): A =>
 test("settings: a client that shares its token has read each one after a search", function*() {
   const read = new Set<PropertyKey>()
   const settings = watched(Either.getOrThrow(Sharing.parseSharedClient(simulated)), read)
-  const services = yield* Client.fromSharedSettings(settings).pipe(
+  const services = yield* Assembly.fromSharedSettings(settings).pipe(
     Effect.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
   )
   yield* Context.get(services, NutritionAdvisor.NutritionAdvisor).search("oats")

@@ -82,7 +82,7 @@ const withBodyTimeout = (duration: number) => <A>(reading: Effect.Effect<A, unkn
   Effect.timeoutFail(Effect.mapError(reading, unreadableBody), { duration, onTimeout: () => timeoutError("request") })
 
 /** Builds a request of the authorized client, without a token. Its URL must be below the base URL. */
-export const clientRequest = (
+export const httpClientRequest = (
   settings: DataSettings,
   given: HttpClientRequest.HttpClientRequest
 ): Effect.Effect<RequestWithoutToken, BadRequest | TransportError> => {

@@ -3,7 +3,7 @@ import { HttpClientRequest } from "@effect/platform"
 import { Effect, Stream } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
-import type { RequestReason } from "../../../src/internal/errors/forbidden.js"
+import type { RejectionReason } from "../../../src/internal/errors/forbidden.js"
 import { execute } from "../doubles/simulatedAdvisor.js"
 
 /** The status codes that a client treats as a rejection by default. */
@@ -38,7 +38,7 @@ const streamed = HttpClientRequest.post("/v2/plan").pipe(
   HttpClientRequest.bodyStream(Stream.make(new Uint8Array([1])))
 )
 
-export const forbiddenCalls: Readonly<Record<RequestReason, ForbiddenCall>> = {
+export const forbiddenCalls: Readonly<Record<RejectionReason, ForbiddenCall>> = {
   RejectedAgain: { call: search, times: 1, exchanges: 2, sends: 2, stopsBulkSearch: false },
   TokenUnchanged: { isTokenUnchanged: true, call: search, times: 1, exchanges: 2, sends: 1, stopsBulkSearch: false },
   CoolingDown: { call: search, times: 3, exchanges: 3, sends: 5, stopsBulkSearch: true },

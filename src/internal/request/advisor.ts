@@ -51,7 +51,7 @@ export const make = (
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
       runRequest({ "http.request.method": request.method }, (context) =>
-        Build.clientRequest(settings, request).pipe(
+        Build.httpClientRequest(settings, request).pipe(
           Effect.flatMap((built) =>
             authorized(
               context,

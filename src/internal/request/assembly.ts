@@ -16,8 +16,8 @@ import * as SharedIssuer from "../shared/issuer.js"
 import { type WithTimeout, withTimeoutRepeatingIfSuspended } from "../token/exchangeTimeout.js"
 import * as Issuer from "../token/issuer.js"
 import * as Provider from "../token/provider.js"
+import * as Advisor from "./advisor.js"
 import { warnAboutSecondLayer } from "./secondLayer.js"
-import * as Service from "./service.js"
 
 /** Creates the client over a TokenProvider. Until the scope is closed, Effect's loggers redact headers that carry secrets. */
 export const fromTokens = (
@@ -26,7 +26,7 @@ export const fromTokens = (
 ): Effect.Effect<Context.Context<NutritionAdvisor>, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
     yield* Effect.locallyScopedWith(Headers.currentRedactedNames, addSecretHeaders(settings.serviceIdHeader))
-    return Context.make(NutritionAdvisor, yield* Service.make(settings, tokens))
+    return Context.make(NutritionAdvisor, yield* Advisor.make(settings, tokens))
   })
 
 export type ClientServices = Context.Context<NutritionAdvisor | TokenProvider.TokenProvider>
