@@ -3,12 +3,8 @@ import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effe
 import { describe, expect, vi } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Stream, TestClock } from "effect"
 import { TransportError } from "effect-nutrition-advisor/NutritionAdvisorError"
-import {
-  type BufferedRequest,
-  type Dispatch,
-  type OutgoingRequest,
-  withDispatch
-} from "../../src/internal/http/dispatch.js"
+import { type Dispatch, withDispatch } from "../../src/internal/http/dispatch.js"
+import type { BufferedRequest, OutgoingRequest } from "../../src/internal/http/messages.js"
 import * as Send from "../../src/internal/http/send.js"
 import * as Timeouts from "../../src/internal/http/timeouts.js"
 import { test } from "../support/doubles/arranged.js"

@@ -1,7 +1,7 @@
 import { HttpClientRequest } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import type { BufferedResponse } from "../../src/internal/http/dispatch.js"
+import type { BufferedResponse } from "../../src/internal/http/messages.js"
 import { statusTextOf } from "../../src/internal/http/platform/nativeResponse.js"
 import { toPlatform, WholeResponse } from "../../src/internal/http/platform/wholeResponse.js"
 

@@ -4,7 +4,7 @@ import { constVoid } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import { hasMethod } from "../runtime/hasMethod.js"
 import { BodyBytes } from "./bodyBytes.js"
-import type { BufferedBody } from "./dispatch.js"
+import type { BufferedBody } from "./messages.js"
 
 /** Returns the class name of a value, such as "Blob" or "FormData". It is the same in every realm. */
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1)

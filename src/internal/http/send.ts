@@ -4,22 +4,19 @@ import * as Effect from "effect/Effect"
 import { BadRequest, type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { reasonOf } from "../errors/transportCodes.js"
 import { closedError, timeoutError } from "../errors/transportErrors.js"
+import { type Abort, dispatchOf, type Receiver } from "./dispatch.js"
 import {
-  type Abort,
   type BufferedBody,
   type BufferedResponse,
-  dispatchOf,
   emptyBody,
   isBuffered,
-  isOk,
   type OutgoingRequest,
-  type Receiver,
-  type ResponseHead,
-  statusesWithoutBody
-} from "./dispatch.js"
+  type ResponseHead
+} from "./messages.js"
 import { codeIn, responseIn } from "./platform/clientError.js"
 import { dispatchThrough } from "./platform/dispatchThrough.js"
 import { fieldsWithoutBody, type ServiceResponse } from "./serviceResponse.js"
+import { isOk, statusesWithoutBody } from "./status.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
 type SendError = BadRequest | TransportError | UnexpectedResponse

@@ -9,7 +9,8 @@ import {
   TooManyRequests,
   UnexpectedResponse
 } from "../../NutritionAdvisorError.js"
-import type { BufferedResponse } from "./dispatch.js"
+import type { BufferedResponse } from "./messages.js"
+import { redirects } from "./status.js"
 
 /** A response from the service. If its status is 2xx, its body is whole. */
 export interface ServiceResponse extends BufferedResponse {
@@ -40,9 +41,6 @@ const secondsUntil = (value: string, now: number): number | undefined => {
   const millis = date.test(value) ? Date.parse(/\d$/.test(value) ? `${value} GMT` : value) : seconds * 1000
   return Number.isNaN(millis) ? undefined : Math.max(0, (millis - now) / 1000)
 }
-
-/** The status codes of redirects. fetch reports a redirect that it does not follow as 0. */
-const redirects = new Set([0, 301, 302, 303, 307, 308])
 
 /** Whether the body is text, JSON or XML. Some services send JSON as application/octet-stream, or without a content type. */
 const isReadable = (response: ServiceResponse) =>

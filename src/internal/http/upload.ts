@@ -14,7 +14,7 @@ import {
   readInterruptibly,
   wasRead
 } from "./chunks.js"
-import type { Sendable } from "./dispatch.js"
+import type { Sendable } from "./messages.js"
 
 interface Upload {
   readonly bytes: Uint8Array

@@ -2,7 +2,7 @@ import * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
-import type { OutgoingRequest } from "../http/dispatch.js"
+import type { OutgoingRequest } from "../http/messages.js"
 import type { DataSettings } from "../settings/settings.js"
 
 type RequestHeaders = OutgoingRequest["headers"]

@@ -1,6 +1,7 @@
 import type * as Undici from "@effect/platform-node/Undici"
 import { BodyBytes } from "../http/bodyBytes.js"
-import type { Receiver, ResponseHead } from "../http/dispatch.js"
+import type { Receiver } from "../http/dispatch.js"
+import type { ResponseHead } from "../http/messages.js"
 
 const unneeded = new Error("the request is no longer needed")
 

@@ -7,7 +7,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { classOf } from "../../internal/http/chunks.js"
-import { statusesWithoutBody } from "../../internal/http/dispatch.js"
+import { statusesWithoutBody } from "../../internal/http/status.js"
 import type { Reply, SimulatedResponse } from "../Simulator.js"
 
 /** A response that ends the call. */

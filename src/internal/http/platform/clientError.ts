@@ -1,7 +1,8 @@
 /** Reads the errors of clients, whatever their class: their codes, and the responses that some of them stand for. */
 import * as Predicate from "effect/Predicate"
 import { decompressionCode } from "../../errors/transportCodes.js"
-import { type BufferedResponse, emptyBody, isOk } from "../dispatch.js"
+import { type BufferedResponse, emptyBody } from "../messages.js"
+import { isOk } from "../status.js"
 import { isWebResponse, recordOf } from "./nativeResponse.js"
 
 /**

@@ -7,7 +7,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import { hasMethod } from "../../runtime/hasMethod.js"
 import { bytesOf, type Chunks, chunksOf, chunksOfIterable, wasRead } from "../chunks.js"
-import type { BufferedResponse } from "../dispatch.js"
+import type { BufferedResponse } from "../messages.js"
 
 type PlatformResponse = HttpClientResponse.HttpClientResponse
 

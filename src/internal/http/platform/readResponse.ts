@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { BodyBytes } from "../bodyBytes.js"
 import { encoder, readInterruptibly } from "../chunks.js"
-import { type BufferedBody, type BufferedResponse, emptyBody, isOk, statusesWithoutBody } from "../dispatch.js"
+import { type BufferedBody, type BufferedResponse, emptyBody } from "../messages.js"
+import { isOk, statusesWithoutBody } from "../status.js"
 import {
   chunksOfResponse,
   isWebResponse,

@@ -1,7 +1,8 @@
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import { type BufferedResponse, isOk, type OutgoingRequest, statusesWithoutBody } from "../dispatch.js"
 import { isAllowedHeader, isAllowedText } from "../header.js"
+import type { BufferedResponse, OutgoingRequest } from "../messages.js"
+import { isOk, statusesWithoutBody } from "../status.js"
 
 type HeaderFields = ReadonlyArray<readonly [name: string, value: string]>
 
