@@ -57,7 +57,7 @@ const sendErrorOf = (cause: unknown, status: number | undefined, operation: Oper
   return new TransportError({ operation, reason, ...code !== undefined && { code } })
 }
 
-/** A request that has no result yet. Once it has one, it drops its callbacks: through them, its fiber would keep the request in memory. */
+/** A request that has no result yet. Once it has one, it drops its callbacks, because they would keep the request in memory. */
 class PendingRequest extends Timed implements Receiver {
   private resume: ((result: SendResult) => void) | undefined
   private abort: Abort | undefined

@@ -28,7 +28,7 @@ export const headerOf = ({ headers }: ServiceResponse, name: string) => String(h
  */
 const date = /^[A-Z][a-z]+(, .* (GMT|UTC)| .* \d{4})$/
 
-/** Some services send the Unix time at which the wait ends. Nobody waits for this many seconds, which are 31 years. */
+/** Some services send the Unix time at which the wait ends. A number this large is such a time: as seconds, it would be 31 years. */
 const firstUnixTime = 1e9
 
 /**

@@ -44,7 +44,7 @@ const slotLength = 5_000
 /** Wake-ups that are nearer than this, in milliseconds, get their own timer. */
 const sharedFrom = 30_000
 
-/** When a wake-up comes: exactly then if it is near, otherwise at the start of its slot. */
+/** When a wake-up is due: at the exact time if it is near, otherwise at the start of its slot. */
 const dueTime = ({ origin }: Slots, exactly: number, millis: number): number =>
   millis < sharedFrom ? exactly : origin + Math.floor((exactly - origin) / slotLength) * slotLength
 

@@ -8,7 +8,7 @@ export interface Food {
   readonly id: string
   readonly name: string
   readonly category: string
-  /** What the food is eaten for or suits, such as "breakfast" or "low fat". */
+  /** The occasions and diets that the food suits, such as "breakfast" or "low fat". */
   readonly tags: ReadonlyArray<string>
   readonly alternateNames: ReadonlyArray<string>
   /** Kilocalories and grams in 100 grams of the food. */

@@ -21,8 +21,7 @@ const valueOf = (header: SeenRequest["serviceId"]) => Option.match(header, { onN
 /** Turns what happens at the service into events. */
 export const recorder = (events: Events) => ({
   issued: (token: IssuedToken) => events.add(shownToken(token), () => isAccepted(token, Date.now())),
-  /** Gets the numbers of the tokens. */
-  revoked: (revoked: ReadonlyArray<number>, at: number) => events.add({ at, revoked }),
+  revoked: (tokenNumbers: ReadonlyArray<number>, at: number) => events.add({ at, revoked: tokenNumbers }),
   /** Records a request once it has its response or its client has disconnected. `tokens` are the tokens of the service. */
   call: <A extends SimulatedResponse>(
     response: Effect.Effect<A>,
