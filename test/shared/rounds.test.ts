@@ -18,7 +18,7 @@ const next = (rounds: Rounds.Rounds, now: number) => {
 /** There is no token, and a peer holds the lease. */
 const find: Step = (rounds, now) => {
   const asks = Rounds.mayTakeLease(rounds, now)
-  const after = Rounds.foundNothing(rounds, asks)
+  const after = Rounds.foundNothing(rounds)
   return [`${asks ? "asks" : "reads"}, ${next(after, now)}`, after]
 }
 
@@ -48,9 +48,6 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [0, find, "asks, waits 110"],
     [24_900.5, find, "reads, waits 100"],
     [25_000, find, "reads, blames the lease"]
-  ]],
-  ["a replica that never asked for the lease doesn't blame it", [
-    [25_000, find, "reads, exchanges alone"]
   ]],
   ["a replica gives up on a failing cache before it gives up on a peer", [
     [0, find, "asks, waits 110"],
@@ -83,7 +80,7 @@ describe("sharing: rounds", () => {
   })
 
   it("waits vary by 15 ms in both directions", () => {
-    const rounds = Rounds.foundNothing(Rounds.initial(limits), true)
+    const rounds = Rounds.foundNothing(Rounds.initial(limits))
     expect([0, 1].map((random) => Rounds.nextWait(rounds, random, 0))).toEqual([95, 125])
   })
 })

@@ -70,7 +70,7 @@ const exchangeAlone = ({ exchange }: Acquisition): Effect.Effect<AccessToken, To
 type RoundEnd =
   | { readonly _tag: "PeerToken"; readonly token: AccessToken }
   | { readonly _tag: "Leased"; readonly lease: Lease }
-  | { readonly _tag: "Nothing"; readonly askedForLease: boolean }
+  | { readonly _tag: "Nothing" }
   | { readonly _tag: "CacheFailed"; readonly error: SharedTokenCacheError }
 
 const runRound = (acquisition: Acquisition, rounds: Rounds.Rounds): Effect.Effect<RoundEnd> =>
@@ -78,10 +78,9 @@ const runRound = (acquisition: Acquisition, rounds: Rounds.Rounds): Effect.Effec
     Effect.gen(function*() {
       const published = yield* Effect.interruptible(readPeerToken(acquisition))
       if (Option.isSome(published)) return { _tag: "PeerToken", token: published.value }
-      const asksForLease = Rounds.mayTakeLease(rounds, yield* currentMonotonicMillis)
-      const lease = asksForLease ? yield* acquisition.entry.takeLease : Option.none()
-      if (Option.isSome(lease)) return { _tag: "Leased", lease: lease.value }
-      return { _tag: "Nothing", askedForLease: asksForLease }
+      const mayTake = Rounds.mayTakeLease(rounds, yield* currentMonotonicMillis)
+      const lease = mayTake ? yield* acquisition.entry.takeLease : Option.none()
+      return Option.isSome(lease) ? { _tag: "Leased", lease: lease.value } : { _tag: "Nothing" }
     }),
     (error) => Effect.succeed({ _tag: "CacheFailed", error })
   )
@@ -102,7 +101,7 @@ export const acquireToken = (acquisition: Acquisition): Effect.Effect<AccessToke
         case "Leased":
           return yield* exchangeForAll(acquisition, end.lease)
         case "Nothing":
-          rounds = Rounds.foundNothing(rounds, end.askedForLease)
+          rounds = Rounds.foundNothing(rounds)
           break
         case "CacheFailed":
           yield* rounds.hasCacheFailed ? countFailure(end.error) : reportFailure(end.error)

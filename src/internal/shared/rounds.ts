@@ -16,8 +16,6 @@ export interface Rounds {
   readonly next: number
   /** How many rounds it has run. Each repetition counts. */
   readonly runs: number
-  /** Whether a round asked for the lease and didn't get it. */
-  readonly wasLeaseHeld: boolean
   readonly hasCacheFailed: boolean
   /** The time at which it gives up on a cache that fails. Undefined if the cache worked in the last round. */
   readonly outageEndsAt: number | undefined
@@ -27,7 +25,6 @@ export const initial = (limits: Limits): Rounds => ({
   limits,
   next: 0,
   runs: 0,
-  wasLeaseHeld: false,
   hasCacheFailed: false,
   outageEndsAt: undefined
 })
@@ -40,12 +37,11 @@ export const initial = (limits: Limits): Rounds => ({
 export const mayTakeLease = ({ limits, next }: Rounds, now: number): boolean =>
   now < limits.waitsUntil && (next === 0 || next > 3)
 
-/** The round found no token, and didn't take the lease. If it asked for the lease, a peer holds it. */
-export const foundNothing = (rounds: Rounds, askedForLease: boolean): Rounds => ({
+/** The round found no token. If it asked for the lease, a peer holds it. */
+export const foundNothing = (rounds: Rounds): Rounds => ({
   ...rounds,
   next: rounds.next + 1,
   runs: rounds.runs + 1,
-  wasLeaseHeld: rounds.wasLeaseHeld || askedForLease,
   outageEndsAt: undefined
 })
 
@@ -88,5 +84,4 @@ export const nextWait = (
 }
 
 /** Whether a replica that gives up does so because of the lease, not because of a failing cache. */
-export const isLeaseToBlame = ({ outageEndsAt, wasLeaseHeld }: Rounds): boolean =>
-  wasLeaseHeld && outageEndsAt === undefined
+export const isLeaseToBlame = ({ outageEndsAt }: Rounds): boolean => outageEndsAt === undefined
