@@ -55,7 +55,7 @@ type CacheOn = (
   port: number
 ) => Effect.Effect<Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>, never, Scope.Scope>
 
-testLive.each<readonly [string, CacheOn]>([
+const caches: ReadonlyArray<readonly [string, CacheOn]> = [
   [
     "layer",
     (port) => Effect.succeed(RedisTokenCache.layer({ url: Redacted.make(`redis://127.0.0.1:${port}`) }))
@@ -69,10 +69,28 @@ testLive.each<readonly [string, CacheOn]>([
           Effect.map(RedisServer.opened(() => new Redis(port, "127.0.0.1", settings)), RedisTokenCache.layerFromClient)
       )
   ]
-])("RedisTokenCache.%s: after a failover, a script fails with READONLY, and the client reconnects", function*([, on]) {
-  const { port, seen } = yield* demotedPrimary
-  const { write } = Context.get(yield* Layer.build(yield* on(port)), SharedTokenCache.SharedTokenCache)
-  const error = yield* Effect.flip(write("name-1", "one", { owner: "first", timeToLive: 60_000 }))
-  expect(error).toMatchObject({ code: "READONLY" })
-  yield* eventually(() => seen.connections >= 2)
-})
+]
+
+/** The error of a call to the cache. */
+const failing = (cache: Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>) =>
+  Effect.flatMap(Layer.build(cache), (context) => {
+    const { write } = Context.get(context, SharedTokenCache.SharedTokenCache)
+    return Effect.flip(write("name-1", "one", { owner: "first", timeToLive: 60_000 }))
+  })
+
+testLive.each(caches)(
+  "RedisTokenCache.%s: after a failover, a script fails with READONLY, and the client reconnects",
+  function*([, on]) {
+    const { port, seen } = yield* demotedPrimary
+    expect(yield* failing(yield* on(port))).toMatchObject({ code: "READONLY" })
+    yield* eventually(() => seen.connections >= 2)
+  }
+)
+
+testLive.each(caches)(
+  "RedisTokenCache.%s: if Redis has too many connections, the error has the code of its reply",
+  function*([, on]) {
+    const full = createServer((socket) => socket.end("-ERR max number of clients reached\r\n"))
+    expect(yield* failing(yield* on(yield* listening(full)))).toMatchObject({ code: "ERR" })
+  }
+)
