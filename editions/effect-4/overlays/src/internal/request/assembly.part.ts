@@ -7,7 +7,7 @@ export const fromTokens = (
   tokens: TokenProvider.Service
 ): Effect.Effect<Context.Context<NutritionAdvisor>, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
-    const service = yield* Service.make(settings, tokens)
+    const service = yield* Advisor.make(settings, tokens)
     const names = yield* Headers.CurrentRedactedNames
     return Context.make(NutritionAdvisor, service).pipe(
       Context.add(Headers.CurrentRedactedNames, addSecretHeaders(settings.serviceIdHeader)(names))
