@@ -42,7 +42,10 @@ export const make = (
       given: SearchOptions | undefined,
       decode: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
     ) => {
-      const built = Exit.flatMap(normalizeOptions(given), (options) => Build.searchRequest(settings, term, options))
+      const options = normalizeOptions(given)
+      const built = Exit.isSuccess(options)
+        ? Build.searchRequest(settings, term, options.value)
+        : Exit.failCause(options.cause)
       return runSearch(
         searchAttributes,
         (context) => Exit.isSuccess(built) ? authorized(context, built.value, decode) : Effect.failCause(built.cause)
