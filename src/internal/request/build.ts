@@ -20,7 +20,7 @@ export type DataOperation = Exclude<Operation, "token">
 
 /** A request before `request/authorized` adds the token and the common headers. */
 export interface RequestWithoutToken extends Omit<OutgoingRequest, "headers"> {
-  /** Undefined for a search without headers of the caller. */
+  /** Undefined if the request has no headers of its own. */
   readonly headers: OutgoingRequest["headers"] | undefined
 }
 
@@ -54,7 +54,8 @@ const problemOf = (term: string, { headers }: NormalizedOptions, params: Url.Que
   if (!Url.isWellFormed(term) || !areWellFormed(params)) {
     return "the search term or a query parameter contains a lone surrogate"
   }
-  return headers === undefined || areAllowedHeaders(headers) ? undefined : badHeader
+  if (headers !== undefined && !areAllowedHeaders(headers)) return badHeader
+  return undefined
 }
 
 export const searchRequest = (

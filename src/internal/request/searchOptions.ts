@@ -90,7 +90,7 @@ export const copyOptions = (options: SearchOptions | undefined): Exit.Exit<Searc
   options ? tried(() => copied(options)) : Exit.succeed(undefined)
 
 /**
- * Returns the key of a search. Two searches have the same key if their terms, parameters and headers are the same, to the letter. Returns
+ * Returns the key of a search. Two searches have the same key if their terms and the options named below are the same, to the letter. Returns
  * undefined if there is any other option, because its value may stand for another customer. Such a search isn't equal to any other.
  */
 export const searchKey = (term: string, options: NormalizedOptions): string | undefined => {
