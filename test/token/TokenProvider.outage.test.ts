@@ -52,7 +52,7 @@ describe("log of a failed exchange", () => {
     ["Forbidden", Effect.fail(keyRejected), { status: 403, reason: "KeyRejected" }, keyRejected.message],
     ["TransportError", Effect.fail(timedOut), { reason: "Timeout" }, timedOut.message],
     ["MissingServiceId", Effect.fail(missingServiceId), {}, missingServiceId.message],
-    ["Defect", Effect.die("a bug"), {}, "The exchange failed with a defect."]
+    ["Defect", Effect.die("a bug"), {}, "The exchange failed with a defect in your own code."]
   ])(
     "the warning and its annotations identify the error: %s",
     function*([error, outcome, labels, message], { issuer, provider }) {

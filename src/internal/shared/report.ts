@@ -28,7 +28,8 @@ const reportUnavailable = (message: string) =>
 
 export const reportLostLease: Effect.Effect<void> = reportUnavailable(
   "The lease in the shared token cache ended before the token could be published (LeaseLost), so other processes may exchange the " +
-    "license key, too. Check whether the cache evicts or loses keys, and whether this process was suspended."
+    "license key, too. Check whether the cache evicts or loses keys, whether `write` of a custom cache returns true, and whether this " +
+    "process was suspended."
 )
 
 export const reportUnreadableEntry: Effect.Effect<void> = reportUnavailable(

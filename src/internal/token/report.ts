@@ -36,7 +36,7 @@ export const recordSuccess = (
 
 /** The message of a failure, and the labels that identify it in the log. */
 const described = Option.match({
-  onNone: () => ({ message: "The exchange failed with a defect.", labels: { error: "Defect" } }),
+  onNone: () => ({ message: "The exchange failed with a defect in your own code.", labels: { error: "Defect" } }),
   onSome: (error: TokenError) => ({
     message: error.message,
     labels: {
