@@ -369,10 +369,14 @@ test.each(
 })
 
 test.each(
-  [["fails", Cache.fails], ["takes longer than cacheTimeout", () => hanging]] as const
+  [
+    ["fails", Cache.fails],
+    ["takes longer than cacheTimeout", () => hanging],
+    ["dies with a defect", () => Effect.die("a bug")]
+  ] as const
 )("sharing: the lease is released even if writing the token %s", function*([, behavior], { cache }) {
   cache.next.set("write", behavior)
-  yield* fromNewReplica
+  yield* Effect.exit(fromNewReplica)
   expect(yield* isLeaseFree).toBe(true)
 })
 

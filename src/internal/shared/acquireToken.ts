@@ -44,20 +44,19 @@ const readPeerToken = (
  */
 const exchangeForAll = (acquisition: Acquisition, lease: Lease): Effect.Effect<AccessToken, TokenError> =>
   Effect.gen(function*() {
-    const orRelease = <A, E>(effect: Effect.Effect<A, E>) =>
-      Effect.onError(Effect.interruptible(effect), () => lease.release)
+    const orRelease = <A, E>(effect: Effect.Effect<A, E>) => Effect.onError(effect, () => lease.release)
     const reading = Effect.catchAll(
       readPeerToken(acquisition),
       (error) => Effect.as(reportFailure(error), Option.none())
     )
-    const published = yield* orRelease(reading)
+    const published = yield* orRelease(Effect.interruptible(reading))
     if (Option.isSome(published)) {
       yield* lease.release
       yield* countToken("HandedOver")
       return published.value
     }
-    const token = yield* orRelease(acquisition.exchange)
-    const isPublished = yield* lease.publishAndRelease(token)
+    const token = yield* orRelease(Effect.interruptible(acquisition.exchange))
+    const isPublished = yield* orRelease(lease.publishAndRelease(token))
     yield* countToken(isPublished ? "Exchanged" : "ExchangedAlone")
     return token
   })
