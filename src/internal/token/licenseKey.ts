@@ -14,22 +14,18 @@ export class LicenseKey
   extends Context.Tag("effect-nutrition-advisor/internal/LicenseKey")<LicenseKey, Redacted.Redacted<string>>()
 {}
 
-const readSetting = (
-  licenseKey: LicenseKeySource
-): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
-  Redacted.isRedacted(licenseKey)
-    ? Effect.succeed(licenseKey)
-    : Effect.tap(licenseKey, (key) =>
-      Effect.mapError(
-        checkLicenseKey(key),
-        ({ rule }) => new LicenseKeyUnavailable({ detail: `the value ${rule}` })
-      ))
-
 /** Returns the license key. If the option is an Effect, runs it and checks the result. A plain value was checked with the options. */
 export const readLicenseKey = (
   licenseKey: LicenseKeySource
 ): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
-  Effect.flatMap(
-    Effect.serviceOption(LicenseKey),
-    Option.match({ onNone: () => readSetting(licenseKey), onSome: Effect.succeed })
-  )
+  Effect.gen(function*() {
+    const alreadyRead = yield* Effect.serviceOption(LicenseKey)
+    if (Option.isSome(alreadyRead)) return alreadyRead.value
+    if (Redacted.isRedacted(licenseKey)) return licenseKey
+    const key = yield* licenseKey
+    yield* Effect.mapError(
+      checkLicenseKey(key),
+      ({ rule }) => new LicenseKeyUnavailable({ detail: `the value ${rule}` })
+    )
+    return key
+  })
