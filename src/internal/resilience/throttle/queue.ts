@@ -48,8 +48,6 @@ type Decision =
 /** Whether the request is sent right after its permit, without waiting for a token in between. */
 const isImmediate = ({ permittedAt }: QueuedRequest, now: number) => now - permittedAt < immediateMillis
 
-const closed = ({ request: { operation } }: Waiter) => Exit.fail(closedError(operation))
-
 const tooLate = ({ request: { operation } }: Waiter, millis: number) =>
   Exit.fail(new TooManyRequests({ operation, retryAfter: millis / 1000 }))
 
@@ -108,7 +106,9 @@ export class Queue {
   /** Fails all requests that wait, and every later one. */
   close() {
     this.isClosed = true
-    for (const waiter of [...this.waitingToSend, ...this.waitingToStart]) this.leave(waiter, closed(waiter))
+    for (const waiter of [...this.waitingToSend, ...this.waitingToStart]) {
+      this.leave(waiter, Exit.fail(closedError(waiter.request.operation)))
+    }
   }
 
   private laneOf({ hasReachedSend }: QueuedRequest): Set<Waiter> {
@@ -117,7 +117,15 @@ export class Queue {
 
   private awaitPermit(request: QueuedRequest): Effect.Effect<void, NutritionAdvisorError> {
     return Effect.uninterruptibleMask((restore) => {
-      const waiter = this.join(request)
+      if (this.isClosed) return Effect.fail(closedError(request.operation))
+      const now = this.now()
+      const waiter: Waiter = {
+        request,
+        since: now,
+        deadline: now + this.settings.maxWait - request.waited,
+        permit: Deferred.unsafeMake(FiberId.none)
+      }
+      this.enqueue(waiter, now)
       const quit = Effect.sync(() => this.laneOf(request).delete(waiter))
       return Effect.onInterrupt(restore(Deferred.await(waiter.permit)), () => quit)
     })
@@ -149,19 +157,6 @@ export class Queue {
     const { hold } = this
     this.hold = Hold.end(hold, request, exit, this.now())
     if (this.hold !== hold) this.advance()
-  }
-
-  private join(request: QueuedRequest): Waiter {
-    const now = this.now()
-    const waiter: Waiter = {
-      request,
-      since: now,
-      deadline: now + this.settings.maxWait - request.waited,
-      permit: Deferred.unsafeMake(FiberId.none)
-    }
-    if (this.isClosed) this.leave(waiter, closed(waiter))
-    else this.enqueue(waiter, now)
-    return waiter
   }
 
   private enqueue(waiter: Waiter, now: number) {
