@@ -281,6 +281,16 @@ describe("sharing: lease", () => {
     }
   )
 
+  test(
+    "a lease that becomes free after this wait is not taken, because the exchange would end too late",
+    function*({ cache }) {
+      yield* squat(20_100)
+      cache.always.set("read", Cache.takes(900))
+      const exchanged = settle(Effect.flatMap(replica({ tokenTimeout: "5 seconds" }), tokenFrom))
+      expect(yield* counterChanges(exchanged, "shared_")).toEqual({ "tokens_total ExchangedAlone": 1 })
+    }
+  )
+
   test("a replica that exchanges alone because the cache fails doesn't blame the lease", function*({ cache }) {
     yield* squat(hour)
     const failReads = Effect.sync(() => cache.always.set("read", Cache.fails))
