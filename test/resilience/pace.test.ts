@@ -18,8 +18,3 @@ it.each([100, 250])(
     expect(waitAfter(lateness)).toBe(100)
   }
 )
-
-it("Throttle pace: timers that fire 2 ms late don't reduce a rate of 1,000 requests a second", () => {
-  const rate = { limit: 1_000, interval: 1_000 }
-  expect(Pace.count(rate, Pace.startAt(0), 2.5, true)).toEqual({ start: 0, sent: 2 })
-})
