@@ -8,6 +8,7 @@ import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import {
   arrange,
   failures,
+  type ForbiddenCall,
   forbiddenCalls,
   rejectedStatuses,
   responseOf,
@@ -113,13 +114,25 @@ test.each([{ status: 401 }, { status: 403 }, { status: 403, body: null }, { stat
 
 const withOtherValues = (given: unknown) => Predicate.isRecord(given) ? Record.map(given, () => "another") : undefined
 
+const otherValuesOf = ({ response = {} }: ForbiddenCall) => ({
+  headers: withOtherValues(response.headers),
+  body: withOtherValues(response.body)
+})
+
+test.each(Object.entries(forbiddenCalls).filter(([, { ordinary }]) => ordinary !== undefined))(
+  "renewal: the response of %s, but with other values, has the same reason",
+  function*([reason, row], { simulator }) {
+    yield* arrange(simulator, row, { ...responseOf(row), ...otherValuesOf(row) })
+    expect((yield* failures(row)).at(-1)).toMatchObject({ _tag: "Forbidden", reason })
+  }
+)
+
 test.each(Object.entries(forbiddenCalls))(
   "renewal: the response of %s, but with another status code or other values, is an ordinary rejection",
   function*([, row], { search, simulator }) {
-    const { response = {} } = row
-    const others = { headers: withOtherValues(response.headers), body: withOtherValues(response.body) }
+    const { ordinary = otherValuesOf(row), response = {} } = row
     for (const status of rejectedStatuses) {
-      const content = statusesOf(row).includes(status) ? others : response
+      const content = statusesOf(row).includes(status) ? ordinary : response
       yield* simulator.respondNext("search", { ...content, status })
       yield* search("oats")
     }

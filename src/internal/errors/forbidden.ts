@@ -29,13 +29,13 @@ export const forbiddenEndings: Readonly<Record<ForbiddenReason, string>> = {
   BodyNotReplayable: ", and a streamed body can't be sent again with the new token. Send the request again."
 }
 
-export type RejectionReason = Exclude<ForbiddenReason, "KeyRejected">
+export type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
 
-const isRejectionReason = (reason: ForbiddenReason): reason is RejectionReason => reason !== "KeyRejected"
+const isRequestReason = (reason: ForbiddenReason): reason is RequestReason => reason !== "KeyRejected"
 
-export const rejectionReasons = Struct.keys(forbiddenEndings).filter(isRejectionReason)
+export const requestReasons = Struct.keys(forbiddenEndings).filter(isRequestReason)
 
-export const isRejection = (
+export const isForbiddenRequest = (
   error: NutritionAdvisorError
-): error is Forbidden & { readonly reason: RejectionReason } =>
-  error._tag === "Forbidden" && isRejectionReason(error.reason)
+): error is Forbidden & { readonly reason: RequestReason } =>
+  error._tag === "Forbidden" && isRequestReason(error.reason)

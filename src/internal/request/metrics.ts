@@ -1,6 +1,6 @@
 import * as Exit from "effect/Exit"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
-import { rejectionReasons } from "../errors/forbidden.js"
+import { requestReasons } from "../errors/forbidden.js"
 import {
   counter,
   counterByLabel,
@@ -12,7 +12,7 @@ import {
 } from "../telemetry/metrics.js"
 import type { DataOperation } from "./build.js"
 
-const rejectionOutcomes = [...rejectionReasons, "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"] as const
+const rejectionOutcomes = [...requestReasons, "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"] as const
 
 /** How a request with a rejected status ended. */
 export type RejectionOutcome = (typeof rejectionOutcomes)[number]

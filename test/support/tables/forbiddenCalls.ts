@@ -3,7 +3,7 @@ import { HttpClientRequest } from "@effect/platform"
 import { Effect, Stream } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
-import type { RejectionReason } from "../../../src/internal/errors/forbidden.js"
+import type { RequestReason } from "../../../src/internal/errors/forbidden.js"
 import { execute } from "../doubles/simulatedAdvisor.js"
 
 /** The status codes that a client treats as a rejection by default. */
@@ -12,11 +12,13 @@ export const rejectedStatuses = [403, 401] as const
 type RejectedStatus = (typeof rejectedStatuses)[number]
 
 export interface ForbiddenCall {
-  /**
-   * What the response to each search and request contains, if the reason depends on it. Similar responses that are ordinary rejections are
-   * rows of `request/NutritionAdvisor.renewal.test.ts`.
-   */
+  /** What the response to each search and request contains, if the reason depends on it. */
   readonly response?: Omit<Simulator.Reply, "status">
+  /**
+   * A similar response that is an ordinary rejection. By default, it is `response` with other values of its headers and fields. If this is
+   * set, only their presence counts.
+   */
+  readonly ordinary?: Omit<Simulator.Reply, "status">
   /** The status codes of responses with this reason. All of `rejectedStatuses` by default. */
   readonly statuses?: readonly [RejectedStatus, ...Array<RejectedStatus>]
   /** Whether each exchange returns the same token. */
@@ -38,7 +40,7 @@ const streamed = HttpClientRequest.post("/v2/plan").pipe(
   HttpClientRequest.bodyStream(Stream.make(new Uint8Array([1])))
 )
 
-export const forbiddenCalls: Readonly<Record<RejectionReason, ForbiddenCall>> = {
+export const forbiddenCalls: Readonly<Record<RequestReason, ForbiddenCall>> = {
   RejectedAgain: { call: search, times: 1, exchanges: 2, sends: 2, stopsBulkSearch: false },
   TokenUnchanged: { isTokenUnchanged: true, call: search, times: 1, exchanges: 2, sends: 1, stopsBulkSearch: false },
   CoolingDown: { call: search, times: 3, exchanges: 3, sends: 5, stopsBulkSearch: true },

@@ -4,7 +4,7 @@ import { expect } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
-import { isTemporary, rejectionReasons } from "../../../src/internal/errors/forbidden.js"
+import { isTemporary, requestReasons } from "../../../src/internal/errors/forbidden.js"
 import { arrangedLive } from "../../support/doubles/arranged.js"
 import { searchPath, start } from "../../support/doubles/WatchedSimulator.js"
 import { eventually } from "../../support/doubles/Wire.js"
@@ -130,7 +130,7 @@ test("bulk-search.ts: after a long outage it exits with code 1, and the next run
   expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["oats", "rice"])
 })
 
-const rejectedSearches = rejectionReasons.filter((reason) => Calls.forbiddenCalls[reason].call === Calls.search)
+const rejectedSearches = requestReasons.filter((reason) => Calls.forbiddenCalls[reason].call === Calls.search)
 
 test.each(rejectedSearches)(
   "bulk-search.ts: a rejected term gets a line, unless its reason concerns all searches: %s",
