@@ -2,10 +2,10 @@ import { existsSync, statSync } from "node:fs"
 import { join, posix } from "node:path"
 import { FetchHttpClient } from "@effect/platform"
 import { expect, it, vi } from "@effect/vitest"
-import { Effect, Either, Layer, Option, Predicate } from "effect"
+import { Effect, Either, Layer, Option, Predicate, Record } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
-import { isTemporary } from "../../src/internal/errors/forbidden.js"
+import { reasons } from "../../src/internal/errors/forbidden.js"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { importBlock, pages, programsOf, read, repository } from "../support/documents/blocks.js"
 import { errors } from "../support/tables/errors.js"
@@ -104,7 +104,7 @@ const layerConfigError = (): unknown =>
   )
 
 /** An error for each row of "Common problems on the first run". */
-const commonProblems: Readonly<Record<string, () => unknown>> = {
+const commonProblems: Record.ReadonlyRecord<string, () => unknown> = {
   "wrong license key": () => new BadRequest({ operation: "token", status: 400 }),
   "wrong host name": () => unreachable("ENOTFOUND"),
   "blocked port": () => unreachable("BAD_PORT"),
@@ -135,7 +135,7 @@ it("docs/errors.md: the table of Forbidden has a row for each reason, and says w
   const [, table = ""] = read("docs/errors.md").split("\n### Forbidden\n")
   const rows = table.split("\n###")[0]?.matchAll(/^\| `(\w+)` \|.*\| (yes )?\|$/gm) ?? []
   expect(Object.fromEntries(Array.from(rows, ([, reason, temporary]) => [reason, temporary !== undefined])))
-    .toEqual(isTemporary)
+    .toEqual(Record.map(reasons, ({ isTemporary }) => isTemporary))
 })
 
 it.each(Object.entries(forbiddenCalls))("docs/SERVICE.md, section 7, has the response that leads to %s", (_, call) => {
@@ -150,9 +150,9 @@ it.each(Object.entries(forbiddenCalls))("docs/SERVICE.md, section 7, has the res
 
 it("ForbiddenReason: its JSDoc lists each reason", () => {
   const documented = Array.from(read("src/NutritionAdvisorError.ts").matchAll(/^ \* - `(\w+)`: /gm), ([, name]) => name)
-  const reasons = NutritionAdvisorError.ForbiddenReason.literals
-  expect(reasons.filter((reason) => !documented.includes(reason))).toEqual([])
-  expect(documented).toHaveLength(reasons.length)
+  const { literals } = NutritionAdvisorError.ForbiddenReason
+  expect(literals.filter((reason) => !documented.includes(reason))).toEqual([])
+  expect(documented).toHaveLength(literals.length)
 })
 
 it("docs/token-life.md names each field of the status in \"Health checks\"", () => {

@@ -5,7 +5,7 @@ import {
   isTransient,
   type NutritionAdvisorError
 } from "../../NutritionAdvisorError.js"
-import { isTemporary } from "../errors/forbidden.js"
+import { reasons } from "../errors/forbidden.js"
 import { hints } from "../errors/messages.js"
 import { namesWithVariable, variableOf } from "../options/environment.js"
 import { sharedClientDeclarations } from "../settings/sharing.js"
@@ -46,7 +46,7 @@ const dependsOnTerm = (error: NutritionAdvisorError) =>
   (error._tag === "BadRequest" || (error._tag === "UnexpectedResponse" && error.reason === "TooLarge"))
 
 const maySucceedLater = (error: NutritionAdvisorError) =>
-  isTransient(error) || (error._tag === "Forbidden" && isTemporary[error.reason])
+  isTransient(error) || (error._tag === "Forbidden" && reasons[error.reason].isTemporary)
 
 const adviceFor = (error: LibraryError): string => {
   if (isConfigurationError(error)) return setupNeeded

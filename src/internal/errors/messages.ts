@@ -4,7 +4,7 @@ import type {
   TransportError,
   UnexpectedResponse
 } from "../../NutritionAdvisorError.js"
-import { forbiddenEndings, keyAdvice } from "./forbidden.js"
+import { keyAdvice, reasons } from "./forbidden.js"
 import { adviceOf, isBroken } from "./transportCodes.js"
 
 type AnyError = NutritionAdvisorError | ConfigurationError
@@ -75,7 +75,7 @@ const messages: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } 
   },
   ServerError: (error) => `${callOf(error)} failed with status ${error.status}. ${retryText(error.retryAfter)}`,
   Forbidden: (error) =>
-    `${callOf(error)} was rejected (status ${error.status})${forbiddenEndings[error.reason]}${hintsOf(error)}`,
+    `${callOf(error)} was rejected (status ${error.status})${reasons[error.reason].ending}${hintsOf(error)}`,
   MissingServiceId: (error) =>
     `${callOf(error)} returned no customer identifier (customer_id). ` +
     "Set serviceId to the one on your product dashboard.",

@@ -4,7 +4,7 @@ import { expect } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Simulator } from "effect-nutrition-advisor/testing"
-import { isTemporary, requestReasons } from "../../../src/internal/errors/forbidden.js"
+import { reasons, requestReasons } from "../../../src/internal/errors/forbidden.js"
 import { arrangedLive } from "../../support/doubles/arranged.js"
 import { searchPath, start } from "../../support/doubles/WatchedSimulator.js"
 import { eventually } from "../../support/doubles/Wire.js"
@@ -140,7 +140,7 @@ test.each(rejectedSearches)(
     // All searches in flight can share a renewal.
     yield* job.write(terms.slice(0, (forbiddenCall.times - 1) * inFlight + 1))
     yield* job.append("")
-    const patience = isTemporary[reason] ? "100 millis" : "1 hour"
+    const patience = reasons[reason].isTemporary ? "100 millis" : "1 hour"
     const { code, stderr } = yield* job.run({ BULK_PATIENCE: patience })
     const { status } = Calls.responseOf(forbiddenCall)
     const { message } = new NutritionAdvisorError.Forbidden({ operation: "search", status, reason })
