@@ -16,6 +16,7 @@ export interface Rounds {
   readonly next: number
   /** How many rounds it has run. Each repetition counts. */
   readonly runs: number
+  readonly hasCacheFailed: boolean
   /** The time at which it gives up on a cache that fails. Undefined if the cache worked in the last round. */
   readonly outageEndsAt: number | undefined
 }
@@ -24,6 +25,7 @@ export const initial = (limits: Limits): Rounds => ({
   limits,
   next: 0,
   runs: 0,
+  hasCacheFailed: false,
   outageEndsAt: undefined
 })
 
@@ -52,6 +54,7 @@ export const cacheFailed = (rounds: Rounds, random: number, now: number): Rounds
   return {
     ...rounds,
     runs: rounds.runs + 1,
+    hasCacheFailed: true,
     outageEndsAt: rounds.outageEndsAt ?? now + Math.min(maxCacheOutage, waitsUntil - now) * random
   }
 }
