@@ -1,7 +1,7 @@
 /** The options of a search: query parameters and headers as backends have them. */
 import type { UrlParams } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Cause, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { NutritionAdvisor, SearchCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { clientDeclarations } from "../../src/internal/settings/settings.js"
@@ -60,6 +60,18 @@ test("options of a search: null counts as none", function*({ search }) {
   const payload = yield* search("oats")
   expect(yield* search("oats", JSON.parse("null"))).toEqual(payload)
 }, cached)
+
+test.each<readonly [string, () => object]>([
+  ["can't be a string", () => ({ headers: { "x-a": Symbol("a") } })],
+  ["throws when it is read", () => ({
+    get headers() {
+      throw new Error("a bug")
+    }
+  })]
+])("options of a search: a header that %s is a defect of the search", function*([, options], { search }) {
+  const cause = yield* Effect.flip(Effect.sandbox(search("oats", options())))
+  expect(Cause.isDie(cause)).toBe(true)
+})
 
 test("options of a search: all are sent together, also if serviceIdHeader is set", function*({ search }) {
   for (const options of [allOptions(0), allOptions(1)]) yield* search("oats", options)

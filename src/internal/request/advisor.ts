@@ -36,20 +36,20 @@ export const make = (
     const runRequest = makeRunner("request", server)
     Metrics.createSeries()
 
-    /** The request is built immediately: an option that is an iterator could not be read again. */
+    /** The options are read immediately: one that is an iterator could not be read again. */
     const searchWith = <A, R>(
       term: string,
       given: SearchOptions | undefined,
       decode: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
     ) => {
       const options = normalizeOptions(given)
-      const built = Exit.isSuccess(options)
-        ? Build.searchRequest(settings, term, options.value)
-        : Exit.failCause(options.cause)
-      return runSearch(
-        searchAttributes,
-        (context) => Exit.isSuccess(built) ? authorized(context, built.value, decode) : Effect.failCause(built.cause)
-      )
+      return runSearch(searchAttributes, (context) => {
+        if (Exit.isFailure(options)) return Effect.failCause(options.cause)
+        const request = Build.searchRequest(settings, term, options.value)
+        return Exit.isSuccess(request)
+          ? authorized(context, request.value, decode)
+          : Effect.failCause(request.cause)
+      })
     }
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
