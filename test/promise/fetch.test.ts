@@ -100,6 +100,17 @@ testLive.each(clients)(
 )
 
 testLive.each(clients)(
+  "fetch: a 204 with the length of a body keeps its reason phrase and its cookies, over $name",
+  function*({ layer: httpClient }) {
+    const head = ["HTTP/1.1 204 Nothing", "content-length: 1000", "set-cookie: a=1", "set-cookie: b=2"]
+    const respond: Wire.Handler = (_, { socket }) => socket?.end(`${head.join("\r\n")}\r\n\r\n`)
+    const [fetch] = yield* overPort({ respond, httpClient })
+    const { headers, statusText } = yield* Effect.promise(() => fetch("/v2/x"))
+    expect([statusText, ...headers.getSetCookie()]).toEqual(["Nothing", "a=1", "b=2"])
+  }
+)
+
+testLive.each(clients)(
   "fetch: the Response and its clone have the URL and the reason phrase, over $name",
   function*({ layer: httpClient }) {
     const respond: Wire.Handler = (_, response) => response.writeHead(201, "Plan Made").end("{}")

@@ -143,6 +143,11 @@ const isChunked = "transfer-encoding: chunked"
 const bodies: ReadonlyArray<Case> = [
   same("no body, with 204", replying("", {}, 204), "UnexpectedResponse NotJson 204"),
   same(
+    "no body, with 204 and the length of one",
+    raw("HTTP/1.1 204 No Content\r\ncontent-length: 1000\r\n\r\n"),
+    "UnexpectedResponse NotJson 204"
+  ),
+  same(
     "no body, with 304 and the length of the body that it stands for",
     raw("HTTP/1.1 304 Not Modified\r\ncontent-length: 1000\r\n\r\n"),
     "UnexpectedResponse Status 304"

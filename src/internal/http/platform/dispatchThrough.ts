@@ -88,7 +88,7 @@ export const dispatchThrough =
       Effect.zipRight(Effect.context<never>()),
       Effect.flatMap((outside) => clientIn(outside).execute(requestOf(request, () => receiver.onBodyFailure()))),
       Effect.catchIf(isStatusError, ({ response }) => Effect.succeed(response)),
-      Effect.flatMap((response) => readResponse(response, request.method, receiver.onHead(response))),
+      Effect.flatMap((response) => readResponse(response, request.method, (head) => receiver.onHead(head))),
       Effect.interruptible
     )
     const fiber = Runtime.runFork(runtime, received)

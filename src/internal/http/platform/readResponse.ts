@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { BodyBytes } from "../bodyBytes.js"
 import { encoder, readInterruptibly } from "../chunks.js"
-import { type BufferedBody, type BufferedResponse, emptyBody } from "../messages.js"
+import { type BufferedBody, type BufferedResponse, emptyBody, type ResponseHead } from "../messages.js"
 import { isOk, statusesWithoutBody } from "../status.js"
 import {
   chunksOfResponse,
@@ -99,28 +99,41 @@ const isDecoded = (contentEncoding: string, body: Uint8Array): boolean => {
   return frame === undefined || !frame.every((byte, index) => body[index] === byte)
 }
 
-/** Leaves out content-encoding and content-length if fetch has decoded the body, because they describe the encoded one. */
-const headersOf = (response: PlatformResponse, method: string, body: Uint8Array): BufferedResponse["headers"] => {
+/** Returns what comes before the body, with each set-cookie. */
+const headOf = (response: PlatformResponse): ResponseHead => {
   const { headers, status } = response
-  const all: BufferedResponse["headers"] = headers["set-cookie"] === undefined
-    ? headers
-    : { ...headers, "set-cookie": setCookiesOf(response) }
-  const coding = headers["content-encoding"]
+  return {
+    status,
+    statusText: statusTextOf(response),
+    headers: headers["set-cookie"] === undefined ? headers : { ...headers, "set-cookie": setCookiesOf(response) }
+  }
+}
+
+/** Leaves out content-encoding and content-length if fetch has decoded the body, because they describe the encoded one. */
+const headersOfDecoded = (
+  { headers, status }: ResponseHead,
+  response: PlatformResponse,
+  method: string,
+  body: Uint8Array
+): ResponseHead["headers"] => {
+  const coding = response.headers["content-encoding"]
   const isCoded = coding !== undefined && method !== "HEAD" && !statusesWithoutBody.has(status)
-  if (!isCoded || !isWebResponse(nativeOf(response)) || !isDecoded(coding, body)) return all
-  const { "content-encoding": _coding, "content-length": _length, ...others } = all
+  if (!isCoded || !isWebResponse(nativeOf(response)) || !isDecoded(coding, body)) return headers
+  const { "content-encoding": _coding, "content-length": _length, ...others } = headers
   return others
 }
 
-/** Reads a response to a request with this method. Its body is cut at the limit. */
+/** Reads a response to a request with this method. `onHead` returns the limit at which its body is cut. */
 export const readResponse = (
   response: PlatformResponse,
   method: string,
-  maxBytes: number
+  onHead: (head: ResponseHead) => number
 ): Effect.Effect<BufferedResponse, unknown> =>
-  Effect.map(readBody(response, maxBytes), (buffered) => ({
-    status: response.status,
-    statusText: statusTextOf(response),
-    headers: headersOf(response, method, buffered.body),
-    ...buffered
-  }))
+  Effect.suspend(() => {
+    const head = headOf(response)
+    return Effect.map(readBody(response, onHead(head)), (buffered) => ({
+      ...head,
+      headers: headersOfDecoded(head, response, method, buffered.body),
+      ...buffered
+    }))
+  })
