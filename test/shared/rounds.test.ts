@@ -44,9 +44,12 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [270, fail, "waits 290"],
     [560, find, "reads, waits 510"]
   ]],
-  ["the last wait ends when the wait for a peer does, and then the lease is to blame", [
+  ["the last wait ends when the wait for a peer does, and then the lease is not taken but blamed", [
     [0, find, "asks, waits 110"],
-    [24_900.5, find, "reads, waits 100"],
+    [110, find, "reads, waits 160"],
+    [270, find, "reads, waits 290"],
+    [560, find, "reads, waits 510"],
+    [24_900.5, find, "asks, waits 100"],
     [25_000, find, "reads, blames the lease"]
   ]],
   ["a replica gives up on a failing cache before it gives up on a peer", [
