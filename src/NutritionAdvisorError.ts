@@ -251,8 +251,8 @@ export const NutritionAdvisorError = Schema.Union(...errors) as Schema.Union<[..
 }
 
 /**
- * Any error that a token exchange can fail with: the same errors. Their `operation` is "token", except that `renew` of a TokenProvider also
- * fails with errors that concern the rejected request.
+ * An error of a token exchange. The type has the same members as `NutritionAdvisorError`. Their `operation` is "token", except that `renew`
+ * of a TokenProvider can also fail with a `Forbidden` that concerns the rejected request.
  *
  * @since 1.0.0
  * @category models

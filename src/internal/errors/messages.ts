@@ -52,7 +52,7 @@ const transportTexts: Readonly<Record<TransportError["reason"] | "TokenTimeout" 
 const tokenAdvice = "Check baseUrl and tokenRoute: a proxy may be responding instead."
 
 /** Many services document their base URL with the version. */
-const notFoundAdvice = "Check tokenRoute and baseUrl, which must not include /v2: the client adds it."
+const notFoundAdvice = "Check tokenRoute and baseUrl: the client itself adds /v2."
 
 const unexpectedTexts: Readonly<Record<UnexpectedResponse["reason"] | "Token", Text>> = {
   Status: ["an unexpected status code", "Check the request, its path and baseUrl."],
