@@ -63,8 +63,9 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   }
 
   private respond(isWhole: boolean) {
-    const { bytes, head } = this
-    this.detach()?.onResponse({ ...head, body: bytes.whole, isWhole })
+    // To spread the head instead would take a tenth of the CPU time of a search.
+    const { bytes, head: { headers, status, statusText } } = this
+    this.detach()?.onResponse({ status, statusText, headers, body: bytes.whole, isWhole })
   }
 
   /** Drops all references, and returns the receiver if it has no result yet. */
