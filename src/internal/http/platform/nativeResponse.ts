@@ -86,7 +86,7 @@ export const recordOf = (headers: Headers): BufferedResponse["headers"] => {
 }
 
 /** Returns what a fetch has received before the body. */
-export const headOf = (response: Response) =>
+export const headOfResponse = (response: Response) =>
   partOf(response, ({ headers, status, statusText }) => {
     if (typeof status !== "number") throw unreadableResponse()
     return { status, statusText, headers: recordOf(headers) }

@@ -1,7 +1,7 @@
 /** Finds the fetch of the process, and reads what a fetch returns. */
 import { type Chunks, readChunks } from "../chunks.js"
 import type { Receiver } from "../dispatch.js"
-import { chunksOfResponse, fetchError, headOf } from "./nativeResponse.js"
+import { chunksOfResponse, fetchError, headOfResponse } from "./nativeResponse.js"
 import { WholeResponse } from "./wholeResponse.js"
 
 type Fetch = typeof globalThis.fetch
@@ -39,7 +39,7 @@ export class FetchCall {
 
   private async read(fetched: Promise<Response>) {
     const response = await fetched
-    const head = headOf(response)
+    const head = headOfResponse(response)
     // Mocks may return a Response.error() instead of failing. `type` is read only for status 0, because some runtimes don't implement it.
     if (head.status === 0 && response.type === "error") throw new Error()
     const maxBytes = this.receiver.onHead(head)
