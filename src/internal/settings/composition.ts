@@ -12,7 +12,7 @@ import {
   providerDeclarations,
   type ProviderOptions
 } from "./settings.js"
-import { cacheDeclarations, sharedClientDeclarations, type SharingOptions, withLongEnoughLease } from "./sharing.js"
+import { cacheDeclarations, checkLease, sharedClientDeclarations, type SharingOptions } from "./sharing.js"
 
 const known = sharedClientDeclarations
 
@@ -24,4 +24,4 @@ export const parseExchange = (options: ExchangeOptions) => parse(exchangeDeclara
 export const parseData = (options: DataOptions) => parse(dataDeclarations, options, { known })
 
 export const parseSharing = (options: SharingOptions) =>
-  Either.flatMap(parse({ ...exchangeDeclarations, ...cacheDeclarations }, options, { known }), withLongEnoughLease)
+  Either.flatMap(parse({ ...exchangeDeclarations, ...cacheDeclarations }, options, { known }), checkLease)

@@ -29,11 +29,11 @@ export const sharedClientDeclarations = { ...clientDeclarations, ...cacheDeclara
 export type SharingSettings = Parsed<typeof exchangeDeclarations & typeof cacheDeclarations>
 export type SharedClientSettings = Parsed<typeof sharedClientDeclarations>
 
-export const withLongEnoughLease = <S extends SharingSettings>(settings: S) => {
+export const checkLease = <S extends SharingSettings>(settings: S) => {
   const { cacheTimeout, lease, tokenTimeout } = settings
   const rule = "must be at least tokenTimeout + 2 x cacheTimeout"
   return checkValue(settings, "lease", [lease >= tokenTimeout + 2 * cacheTimeout, rule])
 }
 
 export const parseSharedClient = (options: SharingOptions & DataOptions) =>
-  Either.flatMap(parse(sharedClientDeclarations, options), withLongEnoughLease)
+  Either.flatMap(parse(sharedClientDeclarations, options), checkLease)
