@@ -108,7 +108,7 @@ export const jsonOf = ({ body }: ServiceResponse): unknown => {
   }
 }
 
-export const json = (response: ServiceResponse): Effect.Effect<unknown, UnexpectedResponse> => {
+export const jsonOrError = (response: ServiceResponse): Effect.Effect<unknown, UnexpectedResponse> => {
   const parsed = jsonOf(response)
   return parsed === undefined
     ? new UnexpectedResponse({ ...fieldsWithoutBody(response), reason: "NotJson" })

@@ -65,11 +65,11 @@ export const make = (
         ))
 
     return {
-      search: (term, options) => searchWith(term, options, ServiceResponse.json),
+      search: (term, options) => searchWith(term, options, ServiceResponse.jsonOrError),
       searchAs: (schema) => {
         const decode = makeDecode(schema)
         const decodeResponse = (response: ServiceResponse.ServiceResponse) =>
-          Effect.flatMap(ServiceResponse.json(response), (json) =>
+          Effect.flatMap(ServiceResponse.jsonOrError(response), (json) =>
             decode(json, ServiceResponse.fieldsWithoutBody(response)))
         return (term, options) =>
           searchWith(term, options, decodeResponse)

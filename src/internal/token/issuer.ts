@@ -46,7 +46,7 @@ export const make = (
           return yield* new Forbidden({ ...ServiceResponse.fieldsWithBody(response), reason: "KeyRejected" })
         }
         if (!isOk(status)) return yield* ServiceResponse.statusError(response)
-        const json = yield* ServiceResponse.json(response)
+        const json = yield* ServiceResponse.jsonOrError(response)
         return yield* Formats.fromResponse(json, { key, serviceId, status, receivedAt })
       })
 
