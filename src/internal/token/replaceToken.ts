@@ -21,7 +21,7 @@ export interface Options {
 export interface Exchange {
   readonly request: ExchangeRequest
   span?: Tracer.Span | undefined
-  /** The rejected token, if it was invalidated. */
+  /** The rejected token, if it was invalidated. `putBack` needs it if the exchange fails or times out, and then there is no result. */
   invalidated?: AccessToken
 }
 
