@@ -85,7 +85,7 @@ const make = (options: Options) =>
       // The budget is rounded, because the sum of shares such as 0.2 may be slightly below 1.
       const isWithinBudget = Math.round(budget * 1e6) >= 1e6
       if (isWithinBudget) budget -= 1
-      retries.count(isWithinBudget ? "Retried" : "OutOfBudget")
+      retries.count({ outcome: isWithinBudget ? "Retried" : "OutOfBudget" })
       return isWithinBudget
     }
 

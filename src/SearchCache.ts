@@ -75,11 +75,13 @@ const make = (options: Options) =>
         const sent = Effect.suspend(() => advisor.search(term, given ? normalized : undefined))
         const key = searchKey(term, normalized)
         // A search that can't be compared with others is always sent.
-        if (key === undefined) return Effect.zipRight(Effect.sync(() => cachedSearches.count("Miss")), sent)
+        if (key === undefined) {
+          return Effect.zipRight(Effect.sync(() => cachedSearches.count({ outcome: "Miss" })), sent)
+        }
         return Effect.flatMap(Effect.runtime<never>(), (caller) => {
           const cached = payloads.find(key, now())
           if (cached !== undefined) {
-            cachedSearches.count("Hit")
+            cachedSearches.count({ outcome: "Hit" })
             return Effect.sync(cached)
           }
           const request = Effect.map(sent, (payload) => payloads.put(key, payload, now() + timeToLive))

@@ -32,7 +32,7 @@ const showOn = ({ span }: RequestContext, response: ServiceResponse.ServiceRespo
 const forbidden = (response: ServiceResponse.ServiceResponse, reason: RequestReason) =>
   new Forbidden({ ...ServiceResponse.fieldsWithBody(response), reason })
 
-const countRejection = (outcome: Metrics.RejectionOutcome) => Effect.sync(() => Metrics.rejections.count(outcome))
+const countRejection = (outcome: Metrics.RejectionOutcome) => Effect.sync(() => Metrics.rejections.count({ outcome }))
 
 const rejectionOutcomeOf = (error: NutritionAdvisorError): Metrics.RejectionOutcome => {
   if (isForbiddenRequest(error)) return error.reason

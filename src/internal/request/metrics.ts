@@ -1,15 +1,7 @@
 import * as Exit from "effect/Exit"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import { requestReasons } from "../errors/forbidden.js"
-import {
-  counter,
-  counterByLabel,
-  errorTags,
-  type FailureLabel,
-  failureLabels,
-  histogram,
-  seriesCreator
-} from "../telemetry/metrics.js"
+import { counter, errorTags, failureLabels, histogram } from "../telemetry/metrics.js"
 import type { DataOperation } from "./build.js"
 
 const rejectionOutcomes = [...requestReasons, "AcceptedAfterRenewal", "RetryFailed", "RenewalFailed"] as const
@@ -17,20 +9,28 @@ const rejectionOutcomes = [...requestReasons, "AcceptedAfterRenewal", "RetryFail
 /** How a request with a rejected status ended. */
 export type RejectionOutcome = (typeof rejectionOutcomes)[number]
 
-export const rejections = counterByLabel(
+export const rejections = counter(
   "rejections_total",
-  "outcome",
-  rejectionOutcomes,
-  "Rejected requests, by how they ended"
+  "Rejected requests, by how they ended",
+  rejectionOutcomes.map((outcome) => ({ outcome }))
 )
+
+const outcomes = ["Success", "Interrupted", "Defect", ...errorTags] as const
 
 type RequestLabels = {
   readonly operation: DataOperation
-  readonly outcome: FailureLabel | "Success"
+  readonly outcome: (typeof outcomes)[number]
   readonly at: "request" | "exchange"
 }
 
-const requests = counter<RequestLabels>("requests_total", "Data requests, each counted once however often it was sent")
+const requests = counter<RequestLabels>(
+  "requests_total",
+  "Data requests, each counted once however often it was sent",
+  (["search", "request"] as const).flatMap((operation) => [
+    ...outcomes.map((outcome) => ({ operation, outcome, at: "request" } as const)),
+    ...errorTags.map((outcome) => ({ operation, outcome, at: "exchange" } as const))
+  ])
+)
 
 const durations = histogram<Omit<RequestLabels, "at">>(
   "request_duration_seconds",
@@ -39,7 +39,7 @@ const durations = histogram<Omit<RequestLabels, "at">>(
 )
 
 const metricsOf = ({ at, operation, outcome }: RequestLabels) => ({
-  count: requests({ operation, outcome, at }),
+  count: requests.withLabels({ operation, outcome, at }),
   observe: durations({ operation, outcome })
 })
 
@@ -62,16 +62,7 @@ export const requestEnded = (
   if (millis !== undefined) observe(millis / 1000)
 }
 
-const createRequestSeries = seriesCreator(() =>
-  (["search", "request"] as const).flatMap((operation) => [
-    ...(["Success", "Interrupted", "Defect", ...errorTags] as const).map((outcome) =>
-      requests({ operation, outcome, at: "request" })
-    ),
-    ...errorTags.map((outcome) => requests({ operation, outcome, at: "exchange" }))
-  ])
-)
-
 export const createSeries = (): void => {
   rejections.createSeries()
-  createRequestSeries()
+  requests.createSeries()
 }

@@ -1,22 +1,19 @@
-import { counterByLabel } from "../telemetry/metrics.js"
+import { counter } from "../telemetry/metrics.js"
 
-export const retries = counterByLabel(
+export const retries = counter(
   "retries_total",
-  "outcome",
-  ["Retried", "OutOfBudget"],
-  "Retries of failed searches and requests, and those that were skipped because the budget was used up"
+  "Retries of failed searches and requests, and those that were skipped because the budget was used up",
+  [{ outcome: "Retried" }, { outcome: "OutOfBudget" }]
 )
 
-export const heldRequests = counterByLabel(
+export const heldRequests = counter(
   "held_requests_total",
-  "reason",
-  ["TooManyRequests", "Rate"],
-  "Searches and requests that Throttle delayed or didn't send, by the first reason for each"
+  "Searches and requests that Throttle delayed or didn't send, by the first reason for each",
+  [{ reason: "TooManyRequests" }, { reason: "Rate" }]
 )
 
-export const cachedSearches = counterByLabel(
+export const cachedSearches = counter(
   "search_cache_total",
-  "outcome",
-  ["Hit", "Miss", "Joined"],
-  "Searches through SearchCache, by where their payload comes from"
+  "Searches through SearchCache, by where their payload comes from",
+  [{ outcome: "Hit" }, { outcome: "Miss" }, { outcome: "Joined" }]
 )

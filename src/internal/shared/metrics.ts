@@ -1,15 +1,13 @@
-import { counterByLabel } from "../telemetry/metrics.js"
+import { counter } from "../telemetry/metrics.js"
 
-export const sharedTokens = counterByLabel(
+export const sharedTokens = counter(
   "shared_tokens_total",
-  "outcome",
-  ["HandedOver", "Exchanged", "ExchangedAlone"],
-  "Tokens that SharedTokenIssuer returned, by how it got them"
+  "Tokens that SharedTokenIssuer returned, by how it got them",
+  [{ outcome: "HandedOver" }, { outcome: "Exchanged" }, { outcome: "ExchangedAlone" }]
 )
 
-export const cacheFailures = counterByLabel(
+export const cacheFailures = counter(
   "shared_cache_failures_total",
-  "reason",
-  ["Unavailable", "Timeout"],
-  "Failed calls to the shared token cache, by reason"
+  "Failed calls to the shared token cache, by reason",
+  [{ reason: "Unavailable" }, { reason: "Timeout" }]
 )

@@ -4,11 +4,11 @@ import type { SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { cacheFailures, sharedTokens } from "./metrics.js"
 
 /** Counts a token by how this replica got it: `HandedOver` is a peer's token. */
-export const countToken = (outcome: Parameters<typeof sharedTokens.count>[0]): Effect.Effect<void> =>
-  Effect.sync(() => sharedTokens.count(outcome))
+export const countToken = (outcome: Parameters<typeof sharedTokens.count>[0]["outcome"]): Effect.Effect<void> =>
+  Effect.sync(() => sharedTokens.count({ outcome }))
 
 export const countFailure = ({ reason }: Pick<SharedTokenCacheError, "reason">): Effect.Effect<void> =>
-  Effect.sync(() => cacheFailures.count(reason))
+  Effect.sync(() => cacheFailures.count({ reason }))
 
 /** Counts a failed call, and logs a warning. */
 export const reportFailure = (error: SharedTokenCacheError): Effect.Effect<void> =>

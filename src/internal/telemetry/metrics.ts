@@ -30,38 +30,27 @@ const family = <L extends Labels>(key: MetricKey.MetricKey.Untyped) => {
 
 const fullName = (name: string) => `nutrition_advisor_${name}`
 
-export const counter = <L extends Labels>(name: string, description: string) =>
-  family<L>(MetricKey.counter(fullName(name), { description, incremental: true }))
+/**
+ * Declares a counter and its series, one for each set of labels. `createSeries` adds zero to them: otherwise, `rate()` of Prometheus would
+ * miss the first event. They are looked up only once, because every new client creates them.
+ */
+export const counter = <const L extends Labels>(name: string, description: string, series: ReadonlyArray<L>) => {
+  const withLabels = family<L>(MetricKey.counter(fullName(name), { description, incremental: true }))
+  let updates: ReadonlyArray<Update> | undefined
+  return {
+    withLabels,
+    count: (labels: L) => withLabels(labels)(1),
+    createSeries: () => {
+      updates ??= series.map(withLabels)
+      for (const add of updates) add(0)
+    }
+  }
+}
 
 export const histogram = <L extends Labels>(name: string, boundaries: ReadonlyArray<number>, description: string) =>
   family<L>(MetricKey.histogram(fullName(name), MetricBoundaries.fromIterable(boundaries), description))
 
 export const gauge = (name: string, description: string) => update(MetricKey.gauge(fullName(name), { description }))
-
-/**
- * Returns a function that creates series by adding zero: otherwise, `rate()` of Prometheus would miss the first event. They are looked up
- * only once, because every new client creates them.
- */
-export const seriesCreator = (lookUp: () => ReadonlyArray<Update>) => {
-  let series: ReadonlyArray<Update> | undefined
-  return () => {
-    series ??= lookUp()
-    for (const add of series) add(0)
-  }
-}
-
-export const counterByLabel = <V extends string>(
-  name: string,
-  label: string,
-  values: ReadonlyArray<V>,
-  description: string
-) => {
-  const labeled = counter<Readonly<Record<string, V>>>(name, description)
-  return {
-    createSeries: seriesCreator(() => values.map((value) => labeled({ [label]: value }))),
-    count: (value: V) => labeled({ [label]: value })(1)
-  }
-}
 
 export const errorTags = errors.map(({ _tag }) => _tag)
 

@@ -1,5 +1,5 @@
 import type { ExchangeRequest } from "../../TokenIssuer.js"
-import { counter, errorTags, type FailureLabel, gauge, seriesCreator } from "../telemetry/metrics.js"
+import { counter, errorTags, type FailureLabel, gauge } from "../telemetry/metrics.js"
 
 const reasons = ["missing", "refresh", "rejection"] as const satisfies ReadonlyArray<ExchangeRequest["reason"]>
 
@@ -9,13 +9,13 @@ export const exchanges = counter<{
   readonly reason: (typeof reasons)[number]
   readonly outcome: (typeof outcomes)[number] | "failed"
   readonly error: FailureLabel | "none"
-}>("token_exchanges_total", "Exchanges of the license key for a token")
-
-export const setExpiry = gauge("token_expiry_timestamp_seconds", "When the token in use expires, in Unix time")
-
-export const createSeries = seriesCreator(() =>
+}>(
+  "token_exchanges_total",
+  "Exchanges of the license key for a token",
   reasons.flatMap((reason) => [
-    ...outcomes.map((outcome) => exchanges({ reason, outcome, error: "none" })),
-    ...[...errorTags, "Defect" as const].map((error) => exchanges({ reason, outcome: "failed", error }))
+    ...outcomes.map((outcome) => ({ reason, outcome, error: "none" } as const)),
+    ...[...errorTags, "Defect" as const].map((error) => ({ reason, outcome: "failed", error } as const))
   ])
 )
+
+export const setExpiry = gauge("token_expiry_timestamp_seconds", "When the token in use expires, in Unix time")

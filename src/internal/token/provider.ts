@@ -23,7 +23,7 @@ interface Options extends Flights.Options {
 export const make = (options: Options): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { policy, store, withReadTimeout } = options
-    Metrics.createSeries()
+    Metrics.exchanges.createSeries()
     const clock = yield* Effect.clock
     const run = yield* Background.make
     const flights = yield* Flights.make(options, run)

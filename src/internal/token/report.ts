@@ -27,7 +27,7 @@ export const recordSuccess = (
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
     if (outcome === "reused") return
-    if (outcome !== "fromPeer") Metrics.exchanges({ reason: request.reason, outcome, error: "none" })(1)
+    if (outcome !== "fromPeer") Metrics.exchanges.count({ reason: request.reason, outcome, error: "none" })
     Metrics.setExpiry(token.expiresAt / 1000)
     yield* debug(`An exchange ended: ${outcome}`, request)
     if (failuresBefore === 0) return
@@ -68,7 +68,7 @@ export const recordFailure = (
   { cause, hasToken, retryAt }: FailedExchange
 ): Effect.Effect<void> =>
   Effect.suspend(() => {
-    Metrics.exchanges({ reason: request.reason, outcome: "failed", error: failureLabels(cause).outcome })(1)
+    Metrics.exchanges.count({ reason: request.reason, outcome: "failed", error: failureLabels(cause).outcome })
     const { labels, message } = described(Cause.failureOption(cause))
     const consequence = consequenceOf(request, hasToken)
     const when = new Date(retryAt).toISOString()

@@ -50,7 +50,7 @@ export const make = Effect.gen(function*() {
     Effect.uninterruptibleMask((restore) =>
       Effect.suspend(() => {
         const known = pending.get(key)
-        cachedSearches.count(known === undefined ? "Miss" : "Joined")
+        cachedSearches.count({ outcome: known === undefined ? "Miss" : "Joined" })
         const shared = known ?? begin(key, search)
         shared.callers += 1
         return Effect.onInterrupt(restore(Fiber.await(shared.fiber)), () => leave(key, shared))

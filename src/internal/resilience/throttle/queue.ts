@@ -164,7 +164,7 @@ export class Queue {
     const ahead = this.waitingToSend.size + (request.hasReachedSend ? 0 : this.waitingToStart.size)
     const decision = this.decide(waiter, now, ahead)
     if (decision._tag !== "Now" && !request.isCounted) {
-      heldRequests.count(decision.reason)
+      heldRequests.count({ reason: decision.reason })
       request.isCounted = true
     }
     if (decision._tag === "TooLate") return this.leave(waiter, tooLate(waiter, decision.millis))
