@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import * as Pace from "../../src/internal/resilience/throttle/pace.js"
+import * as Pace from "../../src/internal/wrappers/throttle/pace.js"
 
 /** Requests are 100 ms apart, and the second one is sent so many milliseconds late. */
 const waitAfter = (lateness: number) => {
