@@ -7,7 +7,7 @@
 import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Record from "effect/Record"
-import { longestRetryAfter } from "./internal/errors/retry.js"
+import { maxRetryAfterMillis } from "./internal/errors/retry.js"
 import { check, parseCount, parseMillis } from "./internal/options/check.js"
 import { type Declarations, parse } from "./internal/options/declarations.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
@@ -94,7 +94,7 @@ export const make = (policy: Options = {}): Either.Either<CheckedPolicy, Configu
     yield* check(
       "refresh.backoffCap",
       [backoffCap >= backoffStart, "must not be shorter than `backoffStart`"],
-      [backoffCap <= longestRetryAfter, "must not be longer than an hour"]
+      [backoffCap <= maxRetryAfterMillis, "must not be longer than an hour"]
     )
     return checked
   })

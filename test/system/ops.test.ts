@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
-import { longestRetryAfter } from "../../src/internal/errors/retry.js"
+import { maxRetryAfterMillis } from "../../src/internal/errors/retry.js"
 import { read, repository } from "../support/documents/blocks.js"
 import * as Program from "./Program.js"
 
@@ -36,7 +36,7 @@ it("ops/alerts.yml: each alert has a description with numbered steps and no link
 
 it("ops/alerts.yml: ExchangesFail names the longest wait between two exchanges", () => {
   const [, rule = ""] = read("ops/alerts.yml").split("- alert: NutritionAdvisorExchangesFail")
-  expect(longestRetryAfter).toBe(60 * 60 * 1000)
+  expect(maxRetryAfterMillis).toBe(60 * 60 * 1000)
   expect(rule.split("- alert:")[0]).toContain("or for the Retry-After of the response, up to an hour")
 })
 

@@ -5,7 +5,7 @@ export const isRetryable = (error: NutritionAdvisorError): boolean =>
   isTransient(error) && error._tag !== "TooManyRequests"
 
 /** A longer `Retry-After` is cut to this, in milliseconds. */
-export const longestRetryAfter = 3_600_000
+export const maxRetryAfterMillis = 3_600_000
 
 export const retryAfterMillis = (error: NutritionAdvisorError): number =>
   "retryAfter" in error && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0

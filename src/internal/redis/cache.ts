@@ -4,7 +4,7 @@ import type { Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { command, type Connection, unexpectedReply } from "./connection.js"
 
 /** Sealed tokens are a few hundred to a few thousand characters long. A longer entry is cut when it is read, and can't be decrypted. */
-const longestEntry = 16 * 1024
+const maxEntryLength = 16 * 1024
 
 /** This is a script like the others, so that a server that rejects scripts never grants a lease that can't be released. */
 const leaseScript = `return redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2], "NX")`
@@ -43,7 +43,7 @@ export const make = (connection: Connection, prefix: string): Service => {
   const leaseKey = (name: string) => `${prefix}{${name}}:lease`
 
   return {
-    read: (name) => Effect.flatMap(command(connection, "getrange", tokenKey(name), 0, longestEntry), parseEntry),
+    read: (name) => Effect.flatMap(command(connection, "getrange", tokenKey(name), 0, maxEntryLength), parseEntry),
     write: (name, entry, { owner, timeToLive }) => {
       const keys = [tokenKey(name), leaseKey(name)]
       const values = [owner, entry, Math.ceil(timeToLive)]

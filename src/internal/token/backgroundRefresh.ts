@@ -5,7 +5,7 @@ import type * as Scope from "effect/Scope"
 import { type AccessToken, stateAt, windowOf } from "../../AccessToken.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { RunInBackground } from "../runtime/background.js"
-import { longestPause, pauseOf, untilNextCheck } from "./delays.js"
+import { maxPause, pauseOf, untilNextCheck } from "./delays.js"
 import * as WakeUps from "./wakeUps.js"
 
 interface Options {
@@ -15,9 +15,9 @@ interface Options {
 }
 
 /** The background refresh ignores tokens with a shorter lifetime, in milliseconds: only calls refresh them. */
-const shortestScheduledLife = 20_000
+const minScheduledLife = 20_000
 
-const isScheduled = ({ expiresAt, receivedAt }: AccessToken) => expiresAt - receivedAt >= shortestScheduledLife
+const isScheduled = ({ expiresAt, receivedAt }: AccessToken) => expiresAt - receivedAt >= minScheduledLife
 
 /** The token of a check, and what follows. Both delays are in milliseconds. */
 interface Check {
@@ -63,7 +63,7 @@ export const make = (
     const checkToken = Effect.gen(function*() {
       const token = Option.getOrUndefined(Option.filter(yield* current, isScheduled))
       if (token !== undefined && stateAt(token, now(), policy) !== "fresh") yield* refresh(token)
-      const delay = yield* untilNextCheck(token === undefined ? longestPause : pauseOf(token, policy))
+      const delay = yield* untilNextCheck(token === undefined ? maxPause : pauseOf(token, policy))
       last = token && { token, delay, jitter: delay * (yield* Random.next) }
       wakeAfter(last === undefined ? delay : untilWakeUp(last), wakeUp)
     })

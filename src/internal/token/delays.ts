@@ -4,20 +4,20 @@ import * as Schedule from "effect/Schedule"
 import { type AccessToken, windowOf } from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { CheckedPolicy } from "../../RefreshPolicy.js"
-import { longestRetryAfter, retryAfterMillis } from "../errors/retry.js"
+import { maxRetryAfterMillis, retryAfterMillis } from "../errors/retry.js"
 
 /**
  * The longest time between two checks of a token, in milliseconds. It is short, so that a check soon follows a suspension or a change of
  * the clock.
  */
-export const longestPause = 60_000
+export const maxPause = 60_000
 
 /**
  * The time between two checks of a token, in milliseconds: a minute, or a quarter of its window if that is shorter. It is never below
  * 1.25 seconds, so that jittered checks are at least a second apart.
  */
 export const pauseOf = (token: AccessToken, policy: CheckedPolicy): number =>
-  Math.min(longestPause, Math.max(1_250, windowOf(token, policy) / 4))
+  Math.min(maxPause, Math.max(1_250, windowOf(token, policy) / 4))
 
 /**
  * The Schedule of the background refresh. Its input is the pause until the next check, in milliseconds. Its output is the delay until then:
@@ -58,5 +58,5 @@ export const betweenAttempts = (policy: CheckedPolicy): Schedule.Schedule<unknow
 export const backoffAfter = (policy: CheckedPolicy, failures: number, random: number, retryAfter = 0): number =>
   Math.max(
     Math.min(policy.backoffCap, policy.backoffStart * 2 ** (failures - 1)) * (1 - random / 5),
-    Math.min(longestRetryAfter, retryAfter * (1 + random / 10))
+    Math.min(maxRetryAfterMillis, retryAfter * (1 + random / 10))
   )

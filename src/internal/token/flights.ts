@@ -31,7 +31,7 @@ export interface Options extends Replace.Options {
 }
 
 /** How long callers wait until the rejected token is back in the store, in milliseconds. */
-const longestPutBack = 1_000
+const maxPutBackWait = 1_000
 
 const interrupted = Cause.fail(abortedError("token"))
 
@@ -80,7 +80,7 @@ export const make = (options: Options, run: RunInBackground) =>
 
     const runFlight = (flight: Flight) =>
       Effect.uninterruptibleMask((restore) => {
-        const putBackWithTimeout = withTimeout(Replace.putBack(store, flight), longestPutBack, () => "Timeout" as const)
+        const putBackWithTimeout = withTimeout(Replace.putBack(store, flight), maxPutBackWait, () => "Timeout" as const)
         return Replace.replaceToken(options, flight).pipe(
           // An issuer in JavaScript can fail with a value that has no properties, such as undefined.
           Effect.catchIf(Predicate.not(Predicate.isObject), Effect.die),

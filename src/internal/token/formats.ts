@@ -41,7 +41,7 @@ const decode = (json: unknown, status: number): Effect.Effect<TokenResponse, Une
   })
 
 /** The longest lifetime of a token, in milliseconds: 365 days. A longer one is cut to this. */
-const longestLife = 365 * 86_400_000
+const maxLife = 365 * 86_400_000
 
 const identifierOf = (
   { customer_id: id }: TokenResponse,
@@ -89,7 +89,7 @@ export const fromResponse = (json: unknown, { key, receivedAt, serviceId, status
       serviceId: id,
       tokenType: "Bearer",
       receivedAt,
-      expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), longestLife),
+      expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), maxLife),
       scope: Option.liftPredicate(response.scope, isPrintableText(secrets))
     })
   })

@@ -6,7 +6,7 @@ import type { PlannedResponse } from "./plannedResponses.js"
 import type { SimulatedService } from "./simulatedService.js"
 import { shownToken } from "./tokens.js"
 
-const shownTokens = 100
+const maxShownTokens = 100
 
 const plannedReply = (response: SimulatedResponse): PlannedResponse => ({ respond: always(response), fault: null })
 
@@ -38,7 +38,7 @@ export const makeControls = (service: SimulatedService): Service => {
     setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),
     setCustomerId: (id) => Effect.sync(() => tokens.setCustomerId(id)),
     state: Effect.map(Clock.currentTimeMillis, (now) => ({
-      tokens: tokens.accepted(now).slice(-shownTokens).map(shownToken),
+      tokens: tokens.accepted(now).slice(-maxShownTokens).map(shownToken),
       faults: planned.remaining()
     })),
     counters: Effect.sync(() => ({

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { SeenRequest } from "../Simulator.js"
 
-const keptAtMost = 1_000
+const keptRequests = 1_000
 
 export class ReceivedRequests {
   readonly counted = { token: 0, search: 0, request: 0 }
@@ -12,7 +12,7 @@ export class ReceivedRequests {
   add(request: SeenRequest) {
     this.counted[request.operation] += 1
     this.last.push(request)
-    if (this.last.length > keptAtMost) this.last.shift()
+    if (this.last.length > keptRequests) this.last.shift()
   }
 
   readonly duringExchange = <A>(exchange: Effect.Effect<A>): Effect.Effect<A> =>

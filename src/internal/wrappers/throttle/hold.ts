@@ -2,7 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { NutritionAdvisorError } from "../../../NutritionAdvisorError.js"
-import { longestRetryAfter } from "../../errors/retry.js"
+import { maxRetryAfterMillis } from "../../errors/retry.js"
 
 // All times are in milliseconds on the monotonic clock.
 
@@ -46,7 +46,7 @@ const isResponse = (error: NutritionAdvisorError) =>
  */
 const holdMillis = (retryAfter: number | undefined): number => {
   const seconds = retryAfter === undefined || retryAfter === 0 ? 1 : retryAfter
-  return Math.min(longestRetryAfter, seconds * 1000)
+  return Math.min(maxRetryAfterMillis, seconds * 1000)
 }
 
 /** Updates the hold after a request with a permit has ended. */

@@ -24,11 +24,11 @@ export interface RecordedCall {
 /** A token that was issued, or the numbers of tokens that were revoked. */
 type TokenEvent = State["tokens"][number] | { readonly at: number; readonly revoked: ReadonlyArray<number> }
 
-const keptAtMost = 1_000
+const keptEvents = 1_000
 
-export const viewersAtMost = 64
+export const maxViewers = 64
 
-const waitingAtMost = 1024 * 1024
+const maxUnreadBytes = 1024 * 1024
 
 /** Ids start at the current time in microseconds. Events are rarer than that, so ids are higher after a restart than before it. */
 const idsOfMillisecond = 1_000
@@ -55,22 +55,22 @@ export class Events {
     const id = this.lastId += 1
     const text = `id: ${id}\ndata: ${JSON.stringify({ id, ...event })}\n\n`
     this.frames.push({ id, text, isCurrent })
-    if (this.frames.length > 3 * keptAtMost) this.frames = this.needed()
+    if (this.frames.length > 3 * keptEvents) this.frames = this.needed()
     for (const viewer of this.viewers) {
       viewer.push(text)
-      if (viewer.readableLength > waitingAtMost) viewer.destroy()
+      if (viewer.readableLength > maxUnreadBytes) viewer.destroy()
     }
   }
 
   /** Returns the last frames, after older ones that are still current. */
   private needed(): Array<Frame> {
-    const older = this.frames.slice(0, -keptAtMost).filter(({ isCurrent }) => isCurrent())
-    return [...older.slice(-keptAtMost), ...this.frames.slice(-keptAtMost)]
+    const older = this.frames.slice(0, -keptEvents).filter(({ isCurrent }) => isCurrent())
+    return [...older.slice(-keptEvents), ...this.frames.slice(-keptEvents)]
   }
 
   /** Returns a stream of the events after the one with this id, or undefined if there are too many viewers. */
   watch(lastId: number): NodeReadable | undefined {
-    if (this.viewers.size >= viewersAtMost) return undefined
+    if (this.viewers.size >= maxViewers) return undefined
     const viewer = new Readable({ read: () => {} })
     this.viewers.add(viewer)
     viewer.once("close", () => this.viewers.delete(viewer))

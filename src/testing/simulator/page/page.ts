@@ -10,7 +10,7 @@ import * as Http from "../http.js"
 import { problem } from "../responses.js"
 import type { SimulatedService } from "../simulatedService.js"
 import { assemble } from "./document.js"
-import { Events, viewersAtMost } from "./events.js"
+import { Events, maxViewers } from "./events.js"
 import { guard } from "./guard.js"
 import { createHash } from "./node.js"
 import { recorder } from "./recorder.js"
@@ -65,7 +65,7 @@ const documentOf = ({ latency, tokens }: SimulatedService) => {
 const streamOf = (events: Events, lastId = "") => {
   const stream = events.watch(/^\d{1,16}$/.test(lastId) ? Number(lastId) : 0)
   return stream === undefined
-    ? errorResponse(503, `${viewersAtMost} viewers are watching already`)
+    ? errorResponse(503, `${maxViewers} viewers are watching already`)
     : HttpServerResponse.raw(stream, {
       contentType: "text/event-stream",
       headers: { ...commonHeaders, connection: "close", "x-accel-buffering": "no" }

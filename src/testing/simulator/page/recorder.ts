@@ -9,7 +9,7 @@ import { withoutSecrets } from "../secrets.js"
 import { isAccepted, type IssuedToken, shownToken, type Tokens } from "../tokens.js"
 import type { Events, RecordedCall } from "./events.js"
 
-const longestRoute = 300
+const keptRouteCharacters = 300
 
 const statusOf = (exit: Exit.Exit<SimulatedResponse>): RecordedCall["status"] => {
   if (Exit.isFailure(exit)) return Cause.isInterruptedOnly(exit.cause) ? "hang" : 500
@@ -40,7 +40,7 @@ export const recorder = (events: Events) => ({
           at,
           operation,
           method,
-          route: route.length > longestRoute ? `${route.slice(0, longestRoute)}…` : route,
+          route: route.length > keptRouteCharacters ? `${route.slice(0, keptRouteCharacters)}…` : route,
           status: statusOf(exit),
           duration: now - at,
           token: tokens.issued.get(sent.token)?.number ?? null,
