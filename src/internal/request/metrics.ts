@@ -34,8 +34,8 @@ const requests = counter<RequestLabels>(
 
 const durations = histogram<Omit<RequestLabels, "at">>(
   "request_duration_seconds",
-  [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-  "Duration in seconds of a data request that was sent, including a renewal and the retry"
+  "Duration in seconds of a data request that was sent, including a renewal and the retry",
+  [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 )
 
 const metricsOf = ({ at, operation, outcome }: RequestLabels) => ({

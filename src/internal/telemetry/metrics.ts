@@ -47,7 +47,7 @@ export const counter = <const L extends Labels>(name: string, description: strin
   }
 }
 
-export const histogram = <L extends Labels>(name: string, boundaries: ReadonlyArray<number>, description: string) =>
+export const histogram = <L extends Labels>(name: string, description: string, boundaries: ReadonlyArray<number>) =>
   family<L>(MetricKey.histogram(fullName(name), MetricBoundaries.fromIterable(boundaries), description))
 
 export const gauge = (name: string, description: string) => update(MetricKey.gauge(fullName(name), { description }))
