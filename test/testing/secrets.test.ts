@@ -5,7 +5,7 @@ import { testLive } from "../support/doubles/arranged.js"
 import { start, tokenPath } from "../support/doubles/WatchedSimulator.js"
 import * as Secrets from "../support/leaks/secrets.js"
 
-const sent = { token: Secrets.token, id: Secrets.customerId }
+const sent = { token: Secrets.token, serviceId: Secrets.customerId }
 
 const known = (customerIds: ReadonlyArray<string> = ["c-1"]) => ({
   licenseKeys: new Set([Secrets.key, "key"]),

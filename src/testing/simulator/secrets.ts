@@ -34,12 +34,12 @@ const patternOf = (plain: string) => plain.replace(/[^\w ]/g, "\\$&").replaceAll
 export const withoutSecrets = (
   text: string,
   { customerIds, licenseKeys, series }: KnownSecrets,
-  sent: { readonly token: string; readonly id: string } = { token: "", id: "" }
+  sent: { readonly token: string; readonly serviceId: string } = { token: "", serviceId: "" }
 ): string => {
   const plain = fullyDecoded(text)
   const secrets = [
     ...Array.from(licenseKeys, (secret) => ({ secret, mark: "{key}" })),
-    ...Array.from([...customerIds, sent.id], (secret) => ({ secret, mark: "{id}" })),
+    ...Array.from([...customerIds, sent.serviceId], (secret) => ({ secret, mark: "{id}" })),
     { secret: sent.token, mark: "{token}" }
   ].map(({ mark, secret }) => ({ mark, secret: fullyDecoded(latin1Of(new TextEncoder().encode(secret))) }))
   // The longest first: one secret may begin with another.

@@ -32,7 +32,7 @@ export const recorder = (events: Events) => ({
     Effect.onExit(response, (exit) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const { at, authorization, method, operation, path, query, serviceId } = request
-        const sent = { token: valueOf(authorization).replace(/^bearer +/i, ""), id: valueOf(serviceId) }
+        const sent = { token: valueOf(authorization).replace(/^bearer +/i, ""), serviceId: valueOf(serviceId) }
         // The query is shown only if it contains a secret, because that is a mistake in the client.
         const shown = withoutSecrets(query, tokens, sent)
         const route = withoutSecrets(path, tokens, sent) + (/\{(?:key|token|id)\}/.test(shown) ? `?${shown}` : "")
