@@ -6,6 +6,9 @@ import * as SendGate from "../../src/internal/request/sendGate.js"
 
 type Failure = NutritionAdvisorError.NutritionAdvisorError
 
+/** Waits at the send gate of this fiber, if there is one, as the client does just before each send. */
+export const passGate: SendGate.Gate = Effect.withFiberRuntime((fiber) => SendGate.ofFiber(fiber) ?? Effect.void)
+
 /** A search or request that reached the service below. */
 interface Sending {
   /** The term, or method and URL. */
@@ -30,7 +33,7 @@ export const make = (
   const send = (what: string, options?: NutritionAdvisor.SearchOptions) =>
     Effect.gen(function*() {
       if (tokenMillis(what) > 0) yield* Effect.sleep(tokenMillis(what))
-      yield* SendGate.pass
+      yield* passGate
       const sending = { what, options, at: yield* Clock.currentTimeMillis, index: sent.length }
       sent.push(sending)
       return yield* respond(sending)

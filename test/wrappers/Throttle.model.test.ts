@@ -3,11 +3,11 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Exit, FastCheck, Layer } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
-import * as SendGate from "../../src/internal/request/sendGate.js"
 import { runs } from "../support/doubles/runs.js"
 import { seeded } from "../support/doubles/runtime.js"
 import { AdvisorWorld } from "../support/model/AdvisorWorld.js"
 import { SteppedScheduler } from "../support/model/SteppedScheduler.js"
+import { passGate } from "./AdvisorDouble.js"
 import { histories, type History, leavesAfter, play } from "./histories.js"
 
 type Outcome = "found" | "limit" | "fail" | "lost" | "die"
@@ -92,7 +92,7 @@ const violationsOf = (scheduler: SteppedScheduler, { seed, steps }: History<Sear
       Effect.gen(function*() {
         const arrival = Number(term)
         const { millis, outcome, token } = plans[arrival] ?? { millis: 0, outcome: "found", token: undefined }
-        if (token !== undefined) yield* Effect.zipRight(Effect.sleep(token), SendGate.pass)
+        if (token !== undefined) yield* Effect.zipRight(Effect.sleep(token), passGate)
         return yield* Effect.acquireUseRelease(
           Effect.sync((): Sent => {
             judge(arrival, token)

@@ -128,3 +128,21 @@ test("Throttle: a request whose token expires during a hold is sent with a new t
   expect(succeeded(fibers)).toBe(1)
   expect(yield* simulator.counters).toMatchObject({ exchanges: 2, rejections: 0 })
 }, over(throttle({ onTooManyRequests: "wait", maxWait: "2 hours" })))
+
+test(
+  "Throttle: the retry of a request whose new token expires during a hold is sent with another one",
+  function*(simulator) {
+    yield* simulator.setTokenLifetime(600)
+    yield* NutritionAdvisor.search("first")
+    yield* simulator.setLatency("token", 100)
+    yield* simulator.setLatency("search", 200)
+    yield* simulator.respondNext("search", { status: 403 }, { status: 429, headers: { "retry-after": "3600" } })
+    const fibers = [yield* search(1), yield* search(2)]
+    yield* pass(500)
+    yield* TestClock.adjust("1 hour")
+    yield* pass(500)
+    expect(succeeded(fibers)).toBe(1)
+    expect(yield* simulator.counters).toMatchObject({ exchanges: 3, rejections: 0 })
+  },
+  over(throttle({ onTooManyRequests: "wait", maxWait: "2 hours" }))
+)

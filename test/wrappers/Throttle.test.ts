@@ -2,7 +2,6 @@ import { HttpClientRequest } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Layer, Schema } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
-import * as SendGate from "../../src/internal/request/sendGate.js"
 import { test } from "../support/doubles/arranged.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 import { AdvisorWorld, outcomeOf } from "../support/model/AdvisorWorld.js"
@@ -191,7 +190,7 @@ it("Throttle: if a request waits for a token, the interval to the next request i
 })
 
 it("Throttle: a request that is sent again at once, as after a renewal, takes another permit", () => {
-  const world = worldOver(AdvisorDouble.make(() => Effect.as(SendGate.pass, "found")), {
+  const world = worldOver(AdvisorDouble.make(() => Effect.as(AdvisorDouble.passGate, "found")), {
     rate: { limit: 20, interval: "1 second" }
   })
   const search = world.search("oats")

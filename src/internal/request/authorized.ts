@@ -79,9 +79,10 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
         // The new token may come from another replica and be rejected as well. The second renewal then exchanges the license key.
         const mayRenew = renewals === 0 || (renewals === 1 && token.isFromPeer)
         if (!mayRenew) return yield* forbidden(response, "RejectedAgain")
-        token = yield* renewRejected(token, response)
+        const renewed = renewRejected(token, response)
+        token = yield* renewed
         if (!isReplayable(request.body)) return yield* forbidden(response, "BodyNotReplayable")
-        yield* SendGate.pass
+        if (context.gate !== undefined) token = yield* SendGate.passWith(token, context.gate, renewed)
         response = yield* sendOnce(context, request, token)
         showOn(context, response)
       }
@@ -104,6 +105,9 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
           : responseOrError(response)
       })
     const { gate } = context
-    return Effect.flatMap(gate === undefined ? tokens.get : SendGate.getTokenThrough(gate, tokens.get), sendRenewing)
+    const getToken = gate === undefined
+      ? tokens.get
+      : Effect.flatMap(tokens.get, (token) => SendGate.passWith(token, gate, tokens.get))
+    return Effect.flatMap(getToken, sendRenewing)
   }
 }

@@ -17,9 +17,6 @@ class SendGate extends Context.Tag("effect-nutrition-advisor/internal/SendGate")
 export const ofFiber = (fiber: Fiber.RuntimeFiber<unknown, unknown>): Gate | undefined =>
   Context.getOrElse(fiber.currentContext, SendGate, constUndefined)
 
-/** Passes the gate of this fiber, if there is one. */
-export const pass: Gate = Effect.withFiberRuntime((fiber) => ofFiber(fiber) ?? Effect.void)
-
 /**
  * A request that is ready after fewer milliseconds than this didn't wait for a token. `TokenProvider.get` doesn't say whether it waited, so
  * the elapsed time decides. If only the event loop was slow, the request passes the gate once more than it has to.
@@ -27,19 +24,19 @@ export const pass: Gate = Effect.withFiberRuntime((fiber) => ofFiber(fiber) ?? E
 export const immediateMillis = 1
 
 /**
- * Gets a token, passes the gate, and gets the token again, since it may have expired in the meantime. If the request has to wait for a new
- * token then, it passes the gate once more, because it would be sent late.
+ * Passes the gate with a token, and then gets the token again with `get`, since it may have expired in the meantime. If the request has to
+ * wait for a new token then, it passes the gate once more, because it would be sent late.
  */
-export const getTokenThrough = (
+export const passWith = (
+  token: AccessToken,
   gate: Gate,
   get: Effect.Effect<AccessToken, NutritionAdvisorError>
 ): Effect.Effect<AccessToken, NutritionAdvisorError> =>
   Effect.gen(function*() {
-    const first = yield* get
     yield* gate
-    const [duration, token] = yield* Effect.timed(get)
-    const hasWaited = Duration.toMillis(duration) >= immediateMillis && !isSame(token, first)
-    if (!hasWaited) return token
+    const [duration, current] = yield* Effect.timed(get)
+    const hasWaited = Duration.toMillis(duration) >= immediateMillis && !isSame(current, token)
+    if (!hasWaited) return current
     yield* gate
     return yield* get
   })
