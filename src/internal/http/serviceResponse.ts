@@ -19,8 +19,11 @@ export interface ServiceResponse extends BufferedResponse {
   readonly observeHeaders: ReadonlyArray<string>
 }
 
-/** Returns the value of a header, or an empty string if it is missing. */
-export const headerOf = ({ headers }: ServiceResponse, name: string) => String(headers[name] ?? "").trim()
+/** Returns the value of a header, or undefined if it is missing. */
+export const headerOf = ({ headers }: ServiceResponse, name: string): string | undefined => {
+  const value = headers[name]
+  return value === undefined ? undefined : String(value).trim()
+}
 
 /**
  * The date formats of RFC 9110, section 5.6.7: IMF-fixdate, RFC 850 and asctime. The last one implies GMT without naming it. Services in Go
@@ -44,7 +47,7 @@ const secondsUntil = (value: string, now: number): number | undefined => {
 
 /** Whether the body is text, JSON or XML. Some services send JSON as application/octet-stream, or without a content type. */
 const isReadable = (response: ServiceResponse) =>
-  /^(text\/|application\/([\w.-]+\+)?(json|xml))/i.test(headerOf(response, "content-type")) ||
+  /^(text\/|application\/([\w.-]+\+)?(json|xml))/i.test(headerOf(response, "content-type") ?? "") ||
   jsonOf(response) !== undefined
 
 const keptBodyBytes = 4 * 1024
@@ -78,7 +81,7 @@ export const fieldsWithBody = (response: ServiceResponse): ResponseFields => {
 }
 
 const fieldsWithRetryAfter = (response: ServiceResponse, now: number) => {
-  const retryAfter = secondsUntil(headerOf(response, "retry-after"), now)
+  const retryAfter = secondsUntil(headerOf(response, "retry-after") ?? "", now)
   return { ...fieldsWithBody(response), ...retryAfter !== undefined && { retryAfter } }
 }
 
