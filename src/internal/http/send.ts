@@ -74,6 +74,7 @@ class PendingRequest extends Timed implements Receiver {
   begin(dispatch: (receiver: Receiver) => Abort, resume: (result: SendResult) => void) {
     this.resume = resume
     this.timeouts?.add(this)
+    // `add` ends the request at once if the client is closed, and `dispatch` may end it before it returns.
     if (this.resume === undefined) return
     const abort = dispatch(this)
     if (this.resume !== undefined) this.abort = abort
