@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Array as Arr, Effect, Option, Random, TestClock } from "effect"
+import { Array as Arr, Effect, Fiber, Option, Random, TestClock } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -117,6 +117,12 @@ describe("refresh: background checks", () => {
 
   coldAtFirst.each<readonly [way: string, first: First]>([
     ["an exchange", ({ provider }) => provider.get],
+    ["an exchange whose only caller is interrupted", ({ issuer, provider }) =>
+      Effect.all([
+        issuer.respondNext(Effect.delay(Issuer.issued(1, windowStart), "1 second")),
+        Effect.flatMap(Effect.fork(provider.get), (caller) =>
+          Effect.zipRight(TestClock.adjust(0), Fiber.interrupt(caller)))
+      ])],
     ["a renewal", ({ provider }) => provider.renew(Issuer.token(9, 0, expiry))],
     ["the store, and is stale", ({ issuer, provider, store }) =>
       Effect.all([

@@ -28,6 +28,8 @@ interface Flight extends Replace.Exchange {
 
 export interface Options extends Replace.Options {
   readonly withFlightTimeout: WithTimeout
+  /** Gets the token of each flight, even if no caller waits for it any more. */
+  readonly onToken: (token: AccessToken) => void
 }
 
 /** How long callers wait until the rejected token is back in the store, in milliseconds. */
@@ -49,7 +51,7 @@ const hasUsableToken = ({ request }: Flight, policy: RefreshPolicy.CheckedPolicy
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
 export const make = (options: Options, run: RunInBackground) =>
   Effect.gen(function*() {
-    const { policy, store, withFlightTimeout } = options
+    const { onToken, policy, store, withFlightTimeout } = options
     const clock = yield* Effect.clock
     let state: State.State<Flight> = State.initial(policy)
 
@@ -62,6 +64,7 @@ export const make = (options: Options, run: RunInBackground) =>
         const failuresBefore = state.failures
         state = State.succeeded(state, replacement.token, now())
         Deferred.unsafeDone(result, Exit.succeed(replacement.token))
+        onToken(replacement.token)
         return Report.recordSuccess(request, replacement, failuresBefore)
       })
 

@@ -14,7 +14,7 @@ import * as Metrics from "./metrics.js"
 import { notRenewed } from "./state.js"
 import { tokenStatusOf } from "./status.js"
 
-interface Options extends Flights.Options {
+interface Options extends Omit<Flights.Options, "onToken"> {
   /** Limits a read of the store, which may hang. */
   readonly withReadTimeout: WithTimeout
 }
@@ -26,7 +26,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
     Metrics.exchanges.createSeries()
     const clock = yield* Effect.clock
     const run = yield* Background.make
-    const flights = yield* Flights.make(options, run)
+    const flights = yield* Flights.make({ ...options, onToken: (token) => onToken(token) }, run)
     const current = withReadTimeout(store.current)
 
     /** Returns epoch milliseconds on the clock of the layer, because a caller may use a different clock, such as a TestClock. */
@@ -37,13 +37,13 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
 
     const refresh = (token: AccessToken) => flights.start({ reason: "refresh", replacing: Option.some(token) })
 
-    const onTokenUsed = policy.background
+    const onToken = policy.background
       ? yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh }, run)
       : constVoid
 
     /** Returns a token to a caller, and tells the background refresh. */
     const use = (token: AccessToken): Effect.Effect<AccessToken> => {
-      onTokenUsed(token)
+      onToken(token)
       return Effect.succeed(token)
     }
 
