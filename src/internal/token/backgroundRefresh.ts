@@ -29,12 +29,12 @@ interface Check {
 }
 
 /**
- * Returns a function that tells the background refresh which token a caller gets. The first token starts a loop, which runs until the scope
- * is closed:
+ * Returns a function that tells the background refresh which token is in use. The first token starts a loop, which runs until the scope is
+ * closed:
  *
  * 1. A check reads the store, and refreshes the token if it is no longer fresh. The Schedule in `delays` computes a delay.
  * 2. A timer waits for that delay, or until the refresh is due if that is sooner.
- * 3. If callers still get the same token and its refresh isn't due, step 2 is repeated. Otherwise, the next check starts with step 1.
+ * 3. If the same token is still in use and its refresh isn't due, step 2 is repeated. Otherwise, the next check starts with step 1.
  */
 export const make = (
   options: Options,
@@ -45,7 +45,7 @@ export const make = (
     const clock = yield* Effect.clock
     const wakeAfter = yield* WakeUps.make
     let isStarted = false
-    /** The last check, unless callers have got another token since. */
+    /** The last check, unless another token has been in use since. */
     let last: Check | undefined
 
     const now = () => clock.unsafeCurrentTimeMillis()

@@ -28,8 +28,6 @@ interface Flight extends Replace.Exchange {
 
 export interface Options extends Replace.Options {
   readonly withFlightTimeout: WithTimeout
-  /** Gets the token of each flight, even if no caller waits for it any more. */
-  readonly onToken: (token: AccessToken) => void
 }
 
 /** How long callers wait until the rejected token is back in the store, in milliseconds. */
@@ -48,10 +46,13 @@ const awaitFlight = (flight: Flight) =>
 const hasUsableToken = ({ request }: Flight, policy: RefreshPolicy.CheckedPolicy, now: number): boolean =>
   Option.exists(request.replacing, (token) => isUsable(token, now, policy))
 
-/** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
-export const make = (options: Options, run: RunInBackground) =>
+/**
+ * Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. `onToken` gets the token of each flight, even if
+ * no caller waits for it any more.
+ */
+export const make = (options: Options, run: RunInBackground, onToken: (token: AccessToken) => void) =>
   Effect.gen(function*() {
-    const { onToken, policy, store, withFlightTimeout } = options
+    const { policy, store, withFlightTimeout } = options
     const clock = yield* Effect.clock
     let state: State.State<Flight> = State.initial(policy)
 

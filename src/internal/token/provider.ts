@@ -14,7 +14,7 @@ import * as Metrics from "./metrics.js"
 import { notRenewed } from "./state.js"
 import { tokenStatusOf } from "./status.js"
 
-interface Options extends Omit<Flights.Options, "onToken"> {
+interface Options extends Flights.Options {
   /** Limits a read of the store, which may hang. */
   readonly withReadTimeout: WithTimeout
 }
@@ -26,7 +26,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
     Metrics.exchanges.createSeries()
     const clock = yield* Effect.clock
     const run = yield* Background.make
-    const flights = yield* Flights.make({ ...options, onToken: (token) => onToken(token) }, run)
+    const flights = yield* Flights.make(options, run, (token) => onToken(token))
     const current = withReadTimeout(store.current)
 
     /** Returns epoch milliseconds on the clock of the layer, because a caller may use a different clock, such as a TestClock. */
@@ -41,7 +41,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
       ? yield* BackgroundRefresh.make({ policy, current: currentOrNone, refresh }, run)
       : constVoid
 
-    /** Returns a token to a caller, and tells the background refresh. */
+    /** Returns a token of the store to a caller, and tells the background refresh. A flight tells it about its own token. */
     const use = (token: AccessToken): Effect.Effect<AccessToken> => {
       onToken(token)
       return Effect.succeed(token)
@@ -52,15 +52,14 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
       Effect.flatMap(currentOrNone, (stored) =>
         Option.match(
           Option.filter(stored, (token) => isUsable(token, now(), policy)),
-          { onNone: () => Effect.failCause(cause), onSome: Effect.succeed }
+          { onNone: () => Effect.failCause(cause), onSome: use }
         ))
 
     /** Waits for a new token together with all other callers. */
     const acquire = (replacing: Option.Option<AccessToken>): Effect.Effect<AccessToken, TokenError> =>
       flights.awaitToken({ reason: "missing", replacing }).pipe(
         Effect.map(({ token }) => token),
-        Effect.catchAllCause(orCurrent),
-        Effect.flatMap(use)
+        Effect.catchAllCause(orCurrent)
       )
 
     const get: Service["get"] = Effect.flatMap(current, (stored) => {
@@ -81,7 +80,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
         const isOther = (token: AccessToken) => !isSame(token, rejected)
         if (Option.exists(yield* current, isOther)) return yield* get
         const { reason, token } = yield* flights.awaitToken({ reason: "rejection", replacing: Option.some(rejected) })
-        if (isOther(token)) return yield* use(token)
+        if (isOther(token)) return token
         if (reason === "rejection") return yield* notRenewed("TokenUnchanged")
         // The flight was pending already, for another reason, and returned the rejected token.
         return yield* renew(rejected)
