@@ -129,14 +129,6 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [2, renew, "fails: Closed"],
     [3, succeed(T1), ""],
     [4, ask, "fails: Closed"]
-  ]],
-  ["after closing before the first flight, callers fail", [
-    [0, closeAndAsk, "fails: Closed"]
-  ]],
-  ["after closing during a backoff, callers fail with Closed instead of the last failure", [
-    [0, ask, "starts flight 1"],
-    [0, fail(unavailable), "until 1 s"],
-    [0, closeAndAsk, "fails: Closed"]
   ]]
 ]
 
