@@ -124,11 +124,6 @@ testLive.each(clients)(
   }
 )
 
-test("fetch: the pseudo-headers of an HTTP/2 request are not sent", function*([fetch, seen]) {
-  yield* Effect.promise(() => fetch("/v2/x", { headers: { ":method": "GET", ":path": "/foods", "x-a": "1" } }))
-  expect(seen).toMatchObject([{ path: "/v2/x", headers: { "x-a": "1" } }])
-})
-
 test("fetch: headers of an incoming request that are undefined or null are not sent", function*([fetch, seen]) {
   const headers: Record<string, unknown> = { "x-request-id": undefined, "x-tenant": null, "x-a": ["1", "2"] }
   yield* Effect.promise(() => fetch("/v2/x", { headers: headers as Record<string, string> }))
