@@ -45,13 +45,6 @@ testLive("simulator page: it contains the current settings but no license key", 
   expect(page?.text).not.toMatch(new RegExp(`key-of-the-test|id-of-the-test|${demoKey}`))
 })
 
-testLive("simulator page: it is not served without controls: true", function*() {
-  const { send } = yield* start({ controls: false })
-  for (const path of ["/simulator/", "/simulator/events", "/simulator"]) {
-    expect((yield* send(path))?.status).toBe(401)
-  }
-})
-
 testLive("simulator page: it is served below pathPrefix, with a redirect to the trailing slash", function*() {
   const { send } = yield* start({ pathPrefix: "/advisor" })
   const moved = yield* send("/advisor/simulator")
