@@ -2,14 +2,12 @@ import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
 import { expect, it, vi } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
-import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
 import { z } from "zod"
 import { tokenStatusOf } from "../../src/internal/token/status.js"
 import { testLive } from "../support/doubles/arranged.js"
-import * as IssuerDouble from "../support/doubles/IssuerDouble.js"
 import * as Wire from "../support/doubles/Wire.js"
 import { clientWithSearch, key, settings, simulatedClient } from "./simulatedClient.js"
 
@@ -150,20 +148,6 @@ it("searchAs: it decodes with an Effect Schema or a zod schema", async () => {
   expect(await ofZod("oats")).toEqual({ total: 3 })
 })
 
-it("fromLayer: the error of a missing variable names the variable once", async () => {
-  await using world = simulatedClient()
-  const cache = RedisTokenCache.layerConfig()
-  await using advisor = Advisor.fromLayer(
-    NutritionAdvisor.layerShared({ ...settings, licenseKey: Simulator.licenseKey }).pipe(
-      Layer.provide([cache, world.httpClient])
-    )
-  )
-  await expect(advisor.search("oats")).rejects.toMatchObject({
-    _tag: "ConfigurationError",
-    message: "The setting NUTRITION_ADVISOR_REDIS_URL is not set."
-  })
-})
-
 it("fromLayer: the error of an invalid variable names the variable but not its value", async () => {
   const searchWith = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>) =>
     Advisor.fromLayer(Layer.provide(layer, Layer.setConfigProvider(ConfigProvider.fromEnv()))).search("oats")
@@ -175,16 +159,6 @@ it("fromLayer: the error of an invalid variable names the variable but not its v
   vi.stubEnv("WRONG", key)
   const own = Layer.unwrapEffect(Effect.as(Config.integer("WRONG"), configured))
   await expect(searchWith(own)).rejects.toMatchObject({ variable: "WRONG", message: expect.not.stringContaining(key) })
-})
-
-it("status: it has all fields of the TokenProvider's status", async () => {
-  const token = IssuerDouble.token(1, 0, 1_000)
-  const failure = { error: IssuerDouble.unavailable, at: 1, retryAt: 2 }
-  const status = tokenStatusOf(Option.some({ token, state: "stale" }), Option.some(failure))
-  const provider = { get: Effect.succeed(token), renew: () => Effect.succeed(token), status: Effect.succeed(status) }
-  const search = NutritionAdvisorTest.layer({ search: () => Effect.never })
-  await using advisor = Advisor.fromLayer(Layer.merge(search, Layer.succeed(TokenProvider.TokenProvider, provider)))
-  expect(await advisor.status()).toEqual(status)
 })
 
 it("status: the state is none without a TokenProvider, even if a caller has modified an earlier status", async () => {

@@ -179,7 +179,9 @@ it("createClient: two clients with one sharedTokenCache make one exchange", asyn
 
 it.each<readonly [string, NonNullable<Advisor.ClientOptions["sharedTokenCache"]>, object]>([
   ["a wrong url", RedisTokenCache.layer({ url: Redacted.make("http://redis") }), { field: "url" }],
-  ["a missing variable", RedisTokenCache.layerConfig(), { variable: "NUTRITION_ADVISOR_REDIS_URL" }]
+  ["a missing variable, whose message names it once", RedisTokenCache.layerConfig(), {
+    message: "The setting NUTRITION_ADVISOR_REDIS_URL is not set."
+  }]
 ])("createClient: it throws the ConfigurationError of a sharedTokenCache with %s", (_, sharedTokenCache, expected) => {
   vi.stubEnv("NUTRITION_ADVISOR_REDIS_URL", undefined)
   expect(() => Advisor.createClient({ ...settings, sharedTokenCache }))
