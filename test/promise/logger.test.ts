@@ -72,18 +72,6 @@ it.each<readonly [string, Layer.Layer<never>]>([
   expect(stdout.mock.calls).toEqual([[failed]])
 })
 
-it("fromLayer: the logs of searches go to standard error, even if the searches wait for the layer", async () => {
-  const { stderr, stdout } = spied()
-  await using advisor = Advisor.fromLayer(
-    NutritionAdvisorTest.layer({ search: (term) => Effect.logWarning(`searched ${term}`) })
-  )
-  await Promise.all(["oats", "rice"].map((term) => advisor.search(term)))
-  await advisor.search("figs")
-  expect(stdout).not.toHaveBeenCalled()
-  const logged = stderr.mock.calls.map(([line]) => /searched \w+/.exec(String(line))?.[0])
-  expect(logged.sort()).toEqual(["searched figs", "searched oats", "searched rice"])
-})
-
 it("logger: each event is one call with a message and plain fields", async () => {
   const { calls, logger } = recording()
   await failsOnce({ logger })
