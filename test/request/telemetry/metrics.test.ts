@@ -78,6 +78,12 @@ const rejectedKey = after(
   Effect.flip(NutritionAdvisor.search("rice"))
 )
 
+const afterRejections = (count: number) =>
+  after(
+    ({ respondNext }) => respondNext("search", ...Array.from({ length: count }, () => ({ status: 403 }))),
+    Effect.exit(NutritionAdvisor.search("rice"))
+  )
+
 const undecodable = Schema.Unknown.pipe(Schema.filter(() => {
   throw new Error("a bug of the schema")
 }))
@@ -86,6 +92,8 @@ describe("metrics: data request", () => {
   test.each<
     readonly [string, string, Effect.Effect<unknown, unknown, NutritionAdvisor.NutritionAdvisor | Simulator.Simulator>]
   >([
+    ["a success after a renewal", "Success request search", afterRejections(1)],
+    ["a failure after a renewal", "Forbidden request search", afterRejections(2)],
     ["a defect", "Defect request search", Effect.exit(NutritionAdvisor.searchAs(undecodable)("rice"))],
     ["an interruption", "Interrupted request search", interrupted],
     ["the error of its exchange", "Forbidden exchange search", rejectedKey],
