@@ -65,14 +65,6 @@ testLive("span of an exchange: a search that has a token does not link to it", f
   expect(named(spans, "NutritionAdvisor.search").map((span) => linksOf(span).length)).toEqual([1, 0])
 })
 
-testLive("span of a renewal: each rejected search links to it", function*() {
-  const revoked = Effect.flatMap(Simulator.Simulator, ({ revoke }) => Effect.all([searches(1), revoke, searches(4)]))
-  const spans = yield* spansOf(revoked)
-  const renewal = idOf(named(spans, "TokenIssuer.issue")[1])
-  expect(renewal).toBeDefined()
-  expect(named(spans, "NutritionAdvisor.search").slice(1).map(linksOf)).toEqual(Array(4).fill([renewal]))
-})
-
 testLive.each(
   [
     ["provided to the client also traces exchanges", true, ["NutritionAdvisor.search", "TokenIssuer.issue"]],
