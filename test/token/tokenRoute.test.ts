@@ -1,6 +1,6 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
-import { Cause, Effect, Layer, Option, Redacted, Struct } from "effect"
+import { Effect, Redacted, Struct } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { test, testLive } from "../support/doubles/arranged.js"
@@ -45,12 +45,6 @@ describe.each(tokenRouteRows)("token route $name", (route) => {
     )
     expect(seen).toHaveLength(1)
     expect(Secrets.shownIn(rendered(seen))).toBeUndefined()
-  })
-
-  test("the simulator rejects an entry of `routes` at its path", function*() {
-    const layer = Simulator.layerHttpClient({ routes: { [`POST ${path}`]: { status: 200 } } })
-    const defect = Cause.dieOption(yield* Effect.cause(Layer.build(layer)))
-    expect(String(Option.getOrUndefined(defect))).toContain("is a token route")
   })
 })
 
