@@ -10,24 +10,9 @@ const windowStart = 900_000
 const { unavailable } = Issuer
 
 describe("TokenProvider.renew", () => {
-  withToken(
-    "a token that a peer has put into the store is used without an exchange",
-    function*({ first, issuer, provider, store }) {
-      yield* store.put(Issuer.token(9, 0, 1_000_000))
-      expect(Issuer.valueOf(yield* provider.renew(first))).toBe(Issuer.secretOf(9))
-      expect(yield* issuer.calls).toBe(1)
-    }
-  )
-
   withToken("an expired token in the store is not used", function*({ first, issuer, provider, store }) {
     yield* TestClock.setTime(10_000)
     yield* store.put(Issuer.token(9, 0, 10_000))
-    expect(Issuer.valueOf(yield* provider.renew(first))).toBe(Issuer.secretOf(2))
-    expect(yield* issuer.calls).toBe(2)
-  })
-
-  withToken("with an empty store, an ordinary exchange runs", function*({ first, issuer, provider, store }) {
-    yield* store.invalidate(first)
     expect(Issuer.valueOf(yield* provider.renew(first))).toBe(Issuer.secretOf(2))
     expect(yield* issuer.calls).toBe(2)
   })
@@ -88,20 +73,6 @@ describe("TokenProvider.renew", () => {
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(renewal)
       expect(yield* store.current).toEqual(Option.some(other))
-    }
-  )
-
-  withToken(
-    "after a failure, no caller gets a token that has expired in the meantime",
-    function*({ first, issuer, provider }) {
-      yield* issuer.setLatency("5 seconds")
-      yield* TestClock.setTime(987_000)
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.fork(provider.renew(first))
-      yield* TestClock.adjust(0)
-      const caller = yield* Effect.fork(Effect.flip(provider.get))
-      yield* TestClock.adjust("5 seconds")
-      expect(yield* Fiber.join(caller)).toEqual(unavailable)
     }
   )
 
