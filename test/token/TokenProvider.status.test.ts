@@ -35,11 +35,4 @@ describe("TokenProvider.status", () => {
     yield* Effect.flip(provider.get)
     expect(yield* provider.status).toMatchObject({ lastFailure: Option.some({ error: unavailable, at: 5_000 }) })
   })
-
-  withToken("reading the status does not start an exchange", function*({ issuer, provider }) {
-    yield* TestClock.setTime(1_000_000)
-    yield* Effect.repeatN(provider.status, 10)
-    yield* TestClock.adjust(0)
-    expect(yield* issuer.calls).toBe(1)
-  })
 })
