@@ -1,4 +1,4 @@
-import { describe, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Effect, Exit, Fiber, Predicate, Record, Redacted, TestClock } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -38,9 +38,9 @@ test("renewal: while the token route is down, a 403 that is not about the token 
   expect((yield* Effect.replicateEffect(oncePerMinute, 30)).filter(Exit.isFailure)).toEqual([])
 })
 
-describe("renewal: a 403 that is not about the token", () => {
-  test("at most eight exchanges a minute follow, and other searches succeed", function*(services) {
-    const { httpClient, search, simulator } = services
+test(
+  "renewal: at most eight exchanges a minute follow a 403 that is not about the token, and other searches succeed",
+  function*({ httpClient, search, simulator }) {
     yield* simulator.respondAlways("request", { status: 403 })
     const forbidden = Effect.all(Effect.replicate(Effect.exit(httpClient.get("/v2/forbidden")), 50), {
       concurrency: 50
@@ -49,18 +49,8 @@ describe("renewal: a 403 that is not about the token", () => {
     const exits = yield* Effect.all(Effect.replicate(round, 20))
     expect(exits.filter(Exit.isFailure)).toEqual([])
     expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(8)
-  })
-
-  test("a renewal after a real revocation is delayed by at most 15 s", function*({ httpClient, search, simulator }) {
-    yield* simulator.respondAlways("request", { status: 403 })
-    yield* Effect.replicateEffect(Effect.exit(httpClient.get("/v2/forbidden")), 3)
-    yield* simulator.revoke
-    const during = yield* Effect.flip(search("oats"))
-    yield* TestClock.adjust("15 seconds")
-    expect(during).toMatchObject({ reason: "CoolingDown" })
-    expect(Exit.isSuccess(yield* Effect.exit(search("oats")))).toBe(true)
-  })
-})
+  }
+)
 
 test.each(Object.entries(forbiddenCalls))(
   "renewal: a request fails with the same reason of Forbidden if it gets an ordinary 403 first: %s",
