@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Array as Arr, Effect, Fiber, Option, Random, TestClock } from "effect"
+import { Effect, Fiber, Option, Random, TestClock } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -23,19 +23,6 @@ const coldAtFirst = arranged(Issuer.providerServices, Issuer.layerProvider(), at
 /** A call at the start of the window, and the end of the refresh that it starts. */
 const refreshedByCaller = ({ get }: TokenProvider.Service) =>
   Effect.zipRight(TestClock.setTime(windowStart), Effect.zipLeft(get, TestClock.adjust(0)))
-
-withToken(
-  "refresh: within the window, callers get the current token immediately and start one refresh",
-  function*({ issuer, provider }) {
-    yield* issuer.setLatency("5 seconds")
-    yield* TestClock.setTime(windowStart + 1_000)
-    const served = yield* Effect.all(Effect.replicate(provider.get, 3))
-    yield* TestClock.adjust("5 seconds")
-    expect(served.map(Issuer.valueOf)).toEqual(Arr.replicate(Issuer.secretOf(1), 3))
-    expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
-    expect(yield* issuer.calls).toBe(2)
-  }
-)
 
 describe("refresh: token that is expired on arrival", () => {
   withoutToken(
