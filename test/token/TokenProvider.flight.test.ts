@@ -1,5 +1,5 @@
 import { describe, expect } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Option, Scope, TestClock } from "effect"
+import { Effect, Exit, Fiber, Layer, Option, Scope, TestClock } from "effect"
 import { NutritionAdvisorError, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
@@ -91,37 +91,24 @@ describe("TokenProvider: a finished exchange", () => {
   )
 })
 
-describe("TokenProvider: an interrupted caller", () => {
-  withoutToken(
-    "the caller ends immediately, and the exchange continues for later callers",
-    function*({ issuer, provider, store }) {
-      yield* issuer.setLatency("9 seconds")
-      const first = yield* Effect.fork(provider.get)
-      yield* TestClock.adjust("1 second")
-      const second = yield* Effect.fork(provider.get)
-      yield* TestClock.adjust("1 second")
-      const exit = yield* Effect.zipRight(Fiber.interruptAll([first, second]), Fiber.await(second))
-      expect(Exit.isInterrupted(exit)).toBe(true)
-      expect(yield* store.current).toEqual(Option.none())
-      const third = yield* Effect.fork(provider.get)
-      yield* TestClock.adjust("8 seconds")
-      expect(Issuer.valueOf(yield* Fiber.join(third))).toBe(Issuer.secretOf(1))
-      expect(yield* issuer.calls).toBe(1)
-      expect(yield* issuer.interrupted).toBe(0)
-    }
-  )
-
-  test("later exchanges work even if the fiber that built the layer has ended", function*() {
-    const scope = yield* Scope.make()
-    const builder = yield* Effect.fork(Layer.buildWithScope(Issuer.layerOnDemand, scope))
-    const context = yield* Fiber.join(builder)
-    const provider = Context.get(context, TokenProvider.TokenProvider)
-    yield* Effect.scoped(provider.get)
-    yield* TestClock.adjust("1000 seconds")
-    expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
-    yield* Scope.close(scope, Exit.void)
-  })
-})
+withoutToken(
+  "TokenProvider: an interrupted caller ends immediately, and the exchange continues for later callers",
+  function*({ issuer, provider, store }) {
+    yield* issuer.setLatency("9 seconds")
+    const first = yield* Effect.fork(provider.get)
+    yield* TestClock.adjust("1 second")
+    const second = yield* Effect.fork(provider.get)
+    yield* TestClock.adjust("1 second")
+    const exit = yield* Effect.zipRight(Fiber.interruptAll([first, second]), Fiber.await(second))
+    expect(Exit.isInterrupted(exit)).toBe(true)
+    expect(yield* store.current).toEqual(Option.none())
+    const third = yield* Effect.fork(provider.get)
+    yield* TestClock.adjust("8 seconds")
+    expect(Issuer.valueOf(yield* Fiber.join(third))).toBe(Issuer.secretOf(1))
+    expect(yield* issuer.calls).toBe(1)
+    expect(yield* issuer.interrupted).toBe(0)
+  }
+)
 
 describe("a TokenProvider whose scope closes", () => {
   const opened = Effect.gen(function*() {
