@@ -168,15 +168,6 @@ it("createClient: with retry, throttle and cache, `status` returns the state of 
   expect(await world.advisor.status()).toMatchObject({ state: "fresh" })
 })
 
-it("createClient: two clients with one sharedTokenCache make one exchange", async () => {
-  const memory = await Effect.runPromise(Effect.scoped(Layer.build(SharedTokenCache.layerMemory)))
-  const sharedTokenCache = Layer.succeedContext(memory)
-  await using world = simulatedClient({ sharedTokenCache, cacheTimeout: "2 seconds" })
-  await using peer = Advisor.createClient({ ...settings, sharedTokenCache, httpClient: world.httpClient })
-  await Promise.all([world.advisor.search("oats"), peer.search("rice")])
-  expect(await world.run(({ counters }) => counters)).toMatchObject({ exchanges: 1, searches: 2 })
-})
-
 it.each<readonly [string, NonNullable<Advisor.ClientOptions["sharedTokenCache"]>, object]>([
   ["a wrong url", RedisTokenCache.layer({ url: Redacted.make("http://redis") }), { field: "url" }],
   ["a missing variable, whose message names it once", RedisTokenCache.layerConfig(), {
