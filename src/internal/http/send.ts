@@ -71,13 +71,15 @@ class PendingRequest extends Timed implements Receiver {
     super()
   }
 
-  begin(dispatch: (receiver: Receiver) => Abort, resume: (result: SendResult) => void) {
+  /** Sends the request, unless the scope is closed. Returns whether it was sent. */
+  begin(dispatch: (receiver: Receiver) => Abort, resume: (result: SendResult) => void): boolean {
     this.resume = resume
     this.timeouts?.add(this)
     // `add` ends the request at once if the client is closed, and `dispatch` may end it before it returns.
-    if (this.resume === undefined) return
+    if (this.resume === undefined) return false
     const abort = dispatch(this)
     if (this.resume !== undefined) this.abort = abort
+    return true
   }
 
   onHead(head: ResponseHead) {
@@ -155,8 +157,7 @@ export const make = (client: HttpClient.HttpClient, limits: ResponseLimits, time
     const begin = (dispatch: (receiver: Receiver) => Abort): SendResult =>
       Effect.async((resume) => {
         const pending = new PendingRequest(context.operation, limits, timeouts)
-        context.pending = pending
-        pending.begin(dispatch, resume)
+        if (pending.begin(dispatch, resume)) context.pending = pending
       })
     return direct !== undefined && isBuffered(request)
       ? begin((receiver) => direct(request, receiver))

@@ -1,3 +1,4 @@
+import type { HttpClient } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Schema, Struct, TestClock } from "effect"
 import {
@@ -73,6 +74,13 @@ const interrupted = Effect.gen(function*() {
   yield* Fiber.interrupt(search)
 })
 
+/** A search on a closed client that still has a token. */
+const afterClosing = Effect.flatten(Effect.scoped(Effect.gen(function*() {
+  const { search } = yield* NutritionAdvisor.make(settings)
+  yield* search("rice")
+  return search("rice")
+})))
+
 const rejectedKey = after(
   ({ respondNext }) => respondNext("token", { status: 403 }),
   Effect.flip(NutritionAdvisor.search("rice"))
@@ -116,10 +124,19 @@ describe("metrics: data request", () => {
     expect((yield* sum) - before).toBeCloseTo(2)
   })
 
-  test("no duration is recorded for a request that is not sent", function*() {
-    const count = measured("value", "request_duration_seconds", { outcome: "BadRequest" })
+  test.each<
+    readonly [
+      string,
+      string,
+      Effect.Effect<unknown, unknown, NutritionAdvisor.NutritionAdvisor | HttpClient.HttpClient>
+    ]
+  >([
+    ["its term is blank", "BadRequest", NutritionAdvisor.search(" ")],
+    ["its client is closed", "TransportError", afterClosing]
+  ])("no duration is recorded for a request that is not sent: %s", function*([, outcome, program]) {
+    const count = measured("value", "request_duration_seconds", { outcome })
     const before = yield* count
-    yield* Effect.exit(NutritionAdvisor.search(" "))
+    expect(yield* Effect.flip(program)).toHaveProperty("_tag", outcome)
     expect(yield* count).toBe(before)
   })
 })
