@@ -44,12 +44,8 @@ const maxCacheOutageOf = (
 /** Creates the scope in which acquisitions run. Closing it waits for a pending publication and release, for `cacheTimeout` at most. */
 const makeScope = ({ cacheTimeout }: Sharing.SharingSettings) =>
   Effect.gen(function*() {
-    let isClosed = false
     const scope = yield* Scope.make(ExecutionStrategy.parallel)
-    yield* onClose(Effect.suspend(() => {
-      isClosed = true
-      return Effect.ignore(withTimeout(Scope.close(scope, Exit.void), cacheTimeout, constVoid))
-    }))
+    yield* onClose(Effect.ignore(withTimeout(Scope.close(scope, Exit.void), cacheTimeout, constVoid)))
 
     /** The fiber succeeds with the exit, because Effect logs the error of a failed fiber, and here the caller of `run` gets it. */
     const fork = <A>(effect: Effect.Effect<A, TokenError>) =>
@@ -63,7 +59,8 @@ const makeScope = ({ cacheTimeout }: Sharing.SharingSettings) =>
           (fiber) => Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interruptFork(fiber))
         )
       ).pipe(
-        Effect.flatMap((exit) => isClosed && Exit.isInterrupted(exit) ? closedError("token") : Effect.flatten(exit))
+        // Only closing the scope interrupts the fiber while its caller waits.
+        Effect.flatMap((exit) => Exit.isInterrupted(exit) ? closedError("token") : Effect.flatten(exit))
       )
 
     return { scope, run }
