@@ -1,7 +1,7 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, expectTypeOf } from "@effect/vitest"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
-import { Cause, Context, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Logger, Option, Redacted, Schema } from "effect"
 import {
   AccessToken,
   NutritionAdvisor,
@@ -15,7 +15,6 @@ import { z } from "zod"
 import { version } from "../../src/internal/settings/version.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { fromPeer } from "../support/doubles/IssuerDouble.js"
-import { logged } from "../support/doubles/logs.js"
 import { advisor, execute, requestsOf, settings } from "../support/doubles/simulatedAdvisor.js"
 import * as Time from "../support/doubles/Time.js"
 
@@ -291,10 +290,14 @@ describe("warning about a second layer for the same key", () => {
   type Built = ReturnType<typeof build>
 
   const warningsOf = (effect: Built) =>
-    Effect.map(
-      logged(Effect.scoped(effect)),
-      (lines) => lines.filter(({ level }) => level === "WARN").map(({ message }) => message)
-    )
+    Effect.gen(function*() {
+      const warnings: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => {
+        if (logLevel.label === "WARN") warnings.push(String(message))
+      })
+      yield* Effect.scoped(Effect.provide(effect, Logger.add(logger)))
+      return warnings
+    })
 
   buildingTest("the warning is logged without the key while the first layer is open", function*() {
     const warnings = yield* warningsOf(Effect.zipRight(build("marker7f3a"), build("marker7f3a")))
