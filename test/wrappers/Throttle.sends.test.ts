@@ -12,6 +12,7 @@ import {
 } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
+import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { advisor, requestsOf, settings } from "../support/doubles/simulatedAdvisor.js"
 
 const rate = { limit: 20, interval: 1_000 }
@@ -39,6 +40,14 @@ const searches = (count: number) =>
   Effect.forEach(Array.from({ length: count }, (_, index) => index), (index) => Effect.zipLeft(search(index), pass(25)))
 
 const over = (wrapper: ReturnType<typeof throttle>) => Layer.provideMerge(wrapper, advisor())
+
+const overStore = (store: Layer.Layer<TokenStore.TokenStore>) =>
+  throttle().pipe(
+    Layer.provide(NutritionAdvisor.layerWithoutTokens(settings)),
+    Layer.provideMerge(TokenProvider.layer()),
+    Layer.provide([TokenIssuer.layer(settings), store]),
+    Layer.provideMerge(Simulator.layerHttpClient())
+  )
 
 const test = arranged(Simulator.Simulator, over(throttle()))
 
@@ -109,12 +118,18 @@ test(
     yield* pass(2_500)
     expect(succeeded(fibers)).toBe(40)
   },
-  throttle().pipe(
-    Layer.provide(NutritionAdvisor.layerWithoutTokens(settings)),
-    Layer.provideMerge(TokenProvider.layer()),
-    Layer.provide([TokenIssuer.layer(settings), slowStore]),
-    Layer.provideMerge(Simulator.layerHttpClient())
-  )
+  overStore(slowStore)
+)
+
+test(
+  "Throttle: with a store that always contains the same token, a rejected token is renewed once",
+  function*(simulator) {
+    const searching = yield* search(1)
+    yield* pass(500)
+    expect(succeeded([searching])).toBe(1)
+    expect((yield* simulator.counters).exchanges).toBe(1)
+  },
+  overStore(TokenStore.layerStatic(Issuer.token(1, 0, 3_600_000)))
 )
 
 test("Throttle: a request whose token expires during a hold is sent with a new token", function*(simulator) {

@@ -1,6 +1,6 @@
 import type * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
-import type { AccessToken } from "../../AccessToken.js"
+import { type AccessToken, isSame } from "../../AccessToken.js"
 import { Forbidden, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
 import { isForbiddenRequest, type RequestReason } from "../errors/forbidden.js"
@@ -79,10 +79,12 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
         // The new token may come from another replica and be rejected as well. The second renewal then exchanges the license key.
         const mayRenew = renewals === 0 || (renewals === 1 && token.isFromPeer)
         if (!mayRenew) return yield* forbidden(response, "RejectedAgain")
-        const renewed = renewRejected(token, response)
-        token = yield* renewed
+        const rejected = token
+        const renewed = yield* renewRejected(rejected, response)
         if (!isReplayable(request.body)) return yield* forbidden(response, "BodyNotReplayable")
-        if (context.gate !== undefined) token = yield* SendGate.passWith(token, context.gate, renewed)
+        // A store that always contains the same token still has the rejected one.
+        const current = Effect.map(tokens.get, (stored) => isSame(stored, rejected) ? renewed : stored)
+        token = context.gate === undefined ? renewed : yield* SendGate.passWith(renewed, context.gate, current)
         response = yield* sendOnce(context, request, token)
         showOn(context, response)
       }
