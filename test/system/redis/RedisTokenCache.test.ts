@@ -207,7 +207,6 @@ describeWithRedis("RedisTokenCache: failed call", () => {
   })
 
   testLive.each<readonly [string, string]>([
-    ["ERR", "-ERR max number of clients reached\r\n"],
     ["DENIED", "-DENIED Redis is running in protected mode because protected mode is enabled\r\n"],
     ["ConnectionClosed", ""]
   ])("the error has the code %s if the server closes each new connection after sending %j", function*([code, reply]) {
