@@ -166,14 +166,11 @@ describe("MCP program", () => {
     expect(yield* Effect.promise(() => once(child, "exit"))).toEqual([0, null])
   })
 
-  testLive.each(["--help", "--version"])(
-    "with %s, it exits with code 0 if nobody reads its output",
-    function*(argument) {
-      const { child, ended } = yield* Program.started(program, [argument])
-      child.stdout.destroy()
-      expect(yield* ended).toMatchObject({ code: 0, stderr: "" })
-    }
-  )
+  testLive("with --help, it exits with code 0 if nobody reads its output", function*() {
+    const { child, ended } = yield* Program.started(program, ["--help"])
+    child.stdout.destroy()
+    expect(yield* ended).toMatchObject({ code: 0, stderr: "" })
+  })
 
   testLive.each([["--help", usage], ["--version", `${version}\n`]] as const)(
     "with %s, it prints only that, and exits with code 0",
