@@ -1,3 +1,4 @@
+import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -23,20 +24,16 @@ export const pauseOf = (token: AccessToken, policy: CheckedPolicy): number =>
  * The Schedule of the background refresh. Its input is the pause until the next check, in milliseconds. Its output is the delay until then:
  * the pause, jittered by up to 20% in both directions, so that replicas don't check at the same time.
  */
-const checkSchedule: Schedule.Schedule<Duration.Duration, number> = Schedule.identity<number>().pipe(
+const checkSchedule: Schedule.Schedule<number, number> = Schedule.identity<number>().pipe(
   Schedule.addDelay(Duration.millis),
   Schedule.jittered,
-  Schedule.delays
+  Schedule.delays,
+  Schedule.map(Duration.toMillis)
 )
 
-/** Returns the delay until the next check, in milliseconds. */
+/** Returns the delay until the next check, in milliseconds. It is the same at any time, so the Schedule runs at zero. */
 export const untilNextCheck = (pause: number): Effect.Effect<number> =>
-  Effect.clockWith((clock) =>
-    Effect.map(
-      checkSchedule.step(clock.unsafeCurrentTimeMillis(), pause, checkSchedule.initial),
-      ([, delay]) => Duration.toMillis(delay)
-    )
-  )
+  Effect.map(Schedule.run(checkSchedule, 0, [pause]), Chunk.unsafeHead)
 
 /**
  * The delays between the attempts of one exchange: 200 ms, doubled each time, and jittered by up to 20% in both directions. They are never
