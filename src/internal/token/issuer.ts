@@ -18,7 +18,7 @@ import type * as Settings from "../settings/settings.js"
 import { annotate, serverAttributes } from "../telemetry/span.js"
 import { betweenAttempts } from "./delays.js"
 import * as Formats from "./formats.js"
-import { readLicenseKey } from "./licenseKey.js"
+import { readLicenseKey } from "./readLicenseKey.js"
 
 const limits: Send.ResponseLimits = { maxBytes: 64 * 1024, observeHeaders: [] }
 
