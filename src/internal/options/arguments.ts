@@ -5,10 +5,10 @@ import * as Either from "effect/Either"
 type Options = NonNullable<ParseArgsConfig["options"]>
 
 /** Whether a value is valid, and what is valid. */
-type Rule = readonly [holds: (value: string) => boolean, what: string]
+type ValueRule = readonly [holds: (value: string) => boolean, what: string]
 
 /** A rule for each argument that takes a value. */
-type Rules<O extends Options> = { readonly [N in keyof O as O[N]["type"] extends "string" ? N : never]: Rule }
+type Rules<O extends Options> = { readonly [N in keyof O as O[N]["type"] extends "string" ? N : never]: ValueRule }
 
 type Values<O extends Options> = ReturnType<typeof parseArgs<{ args: Array<string>; options: O }>>["values"]
 
@@ -19,7 +19,7 @@ export const parseArguments = <const O extends Options>(
   rules: Rules<O>
 ): Either.Either<Values<O>, string> => {
   const args = [...given]
-  const known: Readonly<Record<string, Rule | undefined>> = rules
+  const known: Readonly<Record<string, ValueRule | undefined>> = rules
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true })
   for (const token of tokens) {
     if (token.kind !== "option") return Either.left("Each argument must begin with --. Run with --help to list them.")

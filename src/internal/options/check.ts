@@ -6,7 +6,8 @@ import { ConfigurationError } from "../../NutritionAdvisorError.js"
 /** A valid option in the form that the client uses, or the rule that it breaks. */
 export type Checked<A> = Either.Either<A, ConfigurationError>
 
-type Rule = readonly [holds: boolean, rule: string]
+/** Whether a rule holds, and what the error says if it does not. */
+export type Rule = readonly [holds: boolean, rule: string]
 
 export const check = (field: string, ...rules: ReadonlyArray<Rule>): Checked<void> => {
   const broken = rules.find(([holds]) => !holds)

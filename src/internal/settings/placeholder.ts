@@ -1,4 +1,5 @@
 /** Recognizes values that a platform, a template or a person should have replaced. Any other value is accepted, such as a test's key. */
+import type { Rule } from "../options/check.js"
 
 /** Shells, Compose and Terraform; GitHub Actions and Helm; Kubernetes and Azure Pipelines; Octopus and Puppet; ERB. */
 const template = /\$\{.*\}|\{\{.*\}\}|\$\(.*\)|[#%]\{.*\}|<%.*%>/
@@ -51,7 +52,7 @@ export const isPlaceholder = (text: string): boolean =>
 export const placeholderRule = "looks like a placeholder or an unresolved reference: set the value itself"
 
 /** Secret files and env files may add white space or quotation marks. Word processors turn quotation marks into typographic ones. */
-export const paddingRules = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
+export const paddingRules = (text: string): ReadonlyArray<Rule> => [
   [
     !/^[\s\p{Cf}\p{Pi}\p{Pf}„‚]|[\s\p{Cf}\p{Pi}\p{Pf}]$/u.test(text),
     "starts or ends with white space, a line break or a typographic quotation mark"
