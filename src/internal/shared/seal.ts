@@ -24,7 +24,7 @@ const label = `effect-nutrition-advisor/SharedTokenIssuer/${version}`
 
 const nonceBytes = 12
 
-const bytesOf = (text: string) => new TextEncoder().encode(text)
+const bytesOfText = (text: string) => new TextEncoder().encode(text)
 
 const textOf = (entry: unknown): string => {
   if (Predicate.isString(entry)) return entry
@@ -38,14 +38,14 @@ const textOf = (entry: unknown): string => {
 export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyArray<string>): Effect.Effect<Seal> =>
   Effect.promise(async () => {
     const { subtle } = globalThis.crypto
-    const keyBytes = bytesOf(Redacted.value(licenseKey))
+    const keyBytes = bytesOfText(Redacted.value(licenseKey))
     const hmacKey = await subtle.importKey("raw", keyBytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
-    const signature = await subtle.sign("HMAC", hmacKey, bytesOf(JSON.stringify([label, ...identity])))
+    const signature = await subtle.sign("HMAC", hmacKey, bytesOfText(JSON.stringify([label, ...identity])))
     const name = encodeBase64Url(new Uint8Array(signature))
     const hkdfKey = await subtle.importKey("raw", keyBytes, "HKDF", false, ["deriveKey"])
-    const additionalData = bytesOf(name)
+    const additionalData = bytesOfText(name)
     const cipherKey = await subtle.deriveKey(
-      { name: "HKDF", hash: "SHA-256", salt: additionalData, info: bytesOf(label) },
+      { name: "HKDF", hash: "SHA-256", salt: additionalData, info: bytesOfText(label) },
       hkdfKey,
       { name: "AES-GCM", length: 256 },
       false,
@@ -55,7 +55,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
     const encrypt: Seal["encrypt"] = (token) =>
       Effect.promise(async () => {
         const iv = globalThis.crypto.getRandomValues(new Uint8Array(nonceBytes))
-        const plain = bytesOf(Formats.toSharedJson(token))
+        const plain = bytesOfText(Formats.toSharedJson(token))
         const sealed = await subtle.encrypt({ name: "AES-GCM", iv, additionalData }, cipherKey, plain)
         return [version, encodeBase64Url(iv), encodeBase64Url(new Uint8Array(sealed))].join(".")
       })
