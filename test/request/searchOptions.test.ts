@@ -192,12 +192,12 @@ test.each(searches)(
   "%s: options that are changed after the call are sent as they were",
   function*([, search], advisor) {
     const objects = { urlParams: new URLSearchParams({ page: "2" }), headers: new Headers({ "x-language": "de" }) }
-    const records = { urlParams: { page: ["2"] }, headers: { "x-language": "de" } }
+    const records = { urlParams: { page: ["2"] }, headers: { "x-language": ["de"] } }
     const pending = [search(advisor, objects), search(advisor, records)]
     objects.urlParams.set("page", "3")
     objects.headers.set("x-language", "fr")
     records.urlParams.page.push("3")
-    records.headers["x-language"] = "fr"
+    records.headers["x-language"].push("fr")
     yield* Effect.all(pending)
     const expected = { query: "term=oats&page=2", headers: { "x-language": "de" } }
     expect(yield* sent).toMatchObject([expected, expected])
