@@ -54,7 +54,7 @@ export { type Fault, faults } from "./simulator/fault.js"
 export type { Food } from "./simulator/foods.js"
 
 /**
- * A response of the simulator. A body that is neither a string nor bytes is sent as JSON.
+ * A response of the simulator. A body that is neither a string nor a Uint8Array is sent as JSON.
  *
  * @since 1.0.0
  * @category models
@@ -64,7 +64,7 @@ export interface Reply {
   readonly status: number
   /** In addition to Content-Length and, for a JSON body, Content-Type. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** A string or bytes are sent as they are. No body is sent if this is left out. */
+  /** A string or a Uint8Array is sent as it is. No body is sent if this is left out. */
   readonly body?: unknown
 }
 
