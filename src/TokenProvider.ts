@@ -34,7 +34,14 @@ export interface TokenStatus extends Status.TokenStatus {}
  * @since 1.0.0
  * @category models
  */
-export interface Failure extends Status.Failure {}
+export interface Failure {
+  /** The error that the exchange failed with. */
+  readonly error: TokenError
+  /** The time of the failure, in epoch milliseconds. */
+  readonly at: number
+  /** The end of the backoff, in epoch milliseconds: no other exchange starts earlier. */
+  readonly retryAt: number
+}
 
 /**
  * Gets, replaces and inspects the token. `get` and `renew` can fail with any `TokenError`; `status` never fails.

@@ -4,11 +4,11 @@ import { type AccessToken, windowOf } from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
+import type { Failure } from "../../TokenProvider.js"
 import { retryAfterMillis } from "../errors/retry.js"
 import { closedError } from "../errors/transportErrors.js"
 import type { Moment } from "../runtime/clock.js"
 import { backoffAfter } from "./delays.js"
-import type { Failure } from "./status.js"
 
 // Transitions are pure: each one gets the current time. Backoff and cool-down use the monotonic clock, in milliseconds.
 

@@ -1,16 +1,6 @@
 import * as Option from "effect/Option"
 import type * as AccessToken from "../../AccessToken.js"
-import type { TokenError } from "../../NutritionAdvisorError.js"
-
-/** An exchange that failed. */
-export interface Failure {
-  /** The error that the exchange failed with. */
-  readonly error: TokenError
-  /** The time of the failure, in epoch milliseconds. */
-  readonly at: number
-  /** The end of the backoff, in epoch milliseconds: no other exchange starts earlier. */
-  readonly retryAt: number
-}
+import type { Failure } from "../../TokenProvider.js"
 
 /** What `TokenProvider.status` returns. */
 export interface TokenStatus {
