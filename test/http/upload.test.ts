@@ -204,16 +204,44 @@ test("httpClient: a form of the package form-data is not resent after a renewal"
   expect(service.sent).toHaveLength(1)
 })
 
-it("fetch: requestTimeout cancels a request body that stalls after its first chunk", async () => {
+/** A stream that never ends after its first chunk. */
+const stalled = () => {
   const cancel = vi.fn()
+  const pull = vi.fn(() => new Promise<void>(() => {}))
   const stream = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new Uint8Array(8)),
-    pull: () => new Promise<void>(() => {}),
+    pull,
     cancel
   }, { highWaterMark: 0 })
-  const service = serviceOf()
-  await using advisor = clientOf(service, { requestTimeout: 20 })
-  await expect(advisor.fetch("/v2/x", { method: "POST", body: stream })).rejects.toMatchObject({ reason: "Timeout" })
-  expect(service.sent).toEqual([])
-  expect(cancel).toHaveBeenCalled()
+  return { cancel, pull, stream }
+}
+
+describe("request body that stalls", () => {
+  it("fetch: requestTimeout cancels it", async () => {
+    const { cancel, stream } = stalled()
+    const service = serviceOf()
+    await using advisor = clientOf(service, { requestTimeout: 20 })
+    await expect(advisor.fetch("/v2/x", { method: "POST", body: stream })).rejects.toMatchObject({ reason: "Timeout" })
+    expect(service.sent).toEqual([])
+    expect(cancel).toHaveBeenCalled()
+  })
+
+  it("fetch: the signal cancels it", async () => {
+    const { cancel, pull, stream } = stalled()
+    const controller = new AbortController()
+    await using advisor = clientOf(serviceOf())
+    const sending = advisor.fetch("/v2/x", { method: "POST", body: stream, signal: controller.signal })
+    await vi.waitFor(() => expect(pull).toHaveBeenCalled())
+    controller.abort("left")
+    await expect(sending).rejects.toBe("left")
+    await vi.waitFor(() => expect(cancel).toHaveBeenCalled())
+  })
+
+  it("fetch: closing the client cancels it", async () => {
+    const { stream } = stalled()
+    const advisor = clientOf(serviceOf())
+    const sending = advisor.fetch("/v2/x", { method: "POST", body: stream }).catch((error: unknown) => error)
+    await advisor.close()
+    expect(await sending).toMatchObject({ _tag: "TransportError", operation: "request" })
+  })
 })
