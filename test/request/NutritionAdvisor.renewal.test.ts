@@ -1,5 +1,5 @@
 import { expect } from "@effect/vitest"
-import { Effect, Exit, Predicate, Record, Redacted, TestClock } from "effect"
+import { Effect, Exit, Fiber, Predicate, Record, Redacted, TestClock } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
@@ -26,6 +26,17 @@ const test = arranged(
   }),
   advisor()
 )
+
+test("renewal: while the token route is down, a 403 that is not about the token fails one search", function*(services) {
+  const { httpClient, search, simulator } = services
+  yield* simulator.respondAlways("token", { status: 503 })
+  yield* simulator.respondNext("request", { status: 403 })
+  const rejected = yield* Effect.fork(Effect.flip(httpClient.get("/v2/plan")))
+  yield* TestClock.adjust("10 seconds")
+  expect(yield* Fiber.join(rejected)).toMatchObject({ _tag: "ServerError", operation: "token" })
+  const oncePerMinute = Effect.zipLeft(Effect.exit(search("oats")), TestClock.adjust("1 minute"))
+  expect((yield* Effect.replicateEffect(oncePerMinute, 30)).filter(Exit.isFailure)).toEqual([])
+})
 
 test(
   "renewal: at most eight exchanges a minute follow a 403 that is not about the token, and other searches succeed",
