@@ -210,14 +210,15 @@ describe("the package", () => {
     await writeFile(
       join(project, "user.ts"),
       `${imports.join("\n")}
-      import type { NutritionAdvisor } from "${manifest.name}"
+      import type { NutritionAdvisor, TokenProvider } from "${manifest.name}"
       import { type Client, type ClientOptions, createClient } from "${manifest.name}/promise"
       export const made = { createClient }
       export const all: ReadonlyArray<object> = [${uses}]
       export const withDefaults = (own: NutritionAdvisor.Options) => ({ userAgent: "own", ...own })
       export const withName = (own: ClientOptions) => ({ userAgent: "own", ...own })
       export const searchAsOf = ({ searchAs }: Client) => ({ searchAs })
-      export const searchOf = ({ search, searchAs }: NutritionAdvisor.Service) => ({ search, searchAs })\n`
+      export const searchOf = ({ search, searchAs }: NutritionAdvisor.Service) => ({ search, searchAs })
+      export const lastFailureOf = ({ lastFailure }: TokenProvider.TokenStatus) => ({ lastFailure })\n`
     )
     expect(await compile({ module, moduleResolution: resolution, skipLibCheck: false })).toBe("")
     const declared = await declarations()
