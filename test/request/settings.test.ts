@@ -122,6 +122,7 @@ const refusals: ReadonlyArray<Refusal> = [
   refused("serviceId", /ASCII/, ["", "a\r\nb", "é"]),
   refused("userAgent", /ASCII/, ["", " ", "shop\r\nx: y", "shop/2\n", "shöp", "shop\u0000"]),
   refused("serviceIdHeader", /header name/, ["", "a b", "é"]),
+  refused("serviceIdHeader", /secrets/, secretHeaders),
   refused("observeHeaders", /secrets/, [...secretHeaders, "Service-ID"].map((name) => ["x-request-id", name]), {
     observeHeaders: ["x-customer"],
     serviceIdHeader: "X-Customer"

@@ -7,12 +7,19 @@ export const parseHeaderValue = (value: string, field: string): Checked<string> 
   return checkValue(value, field, [isAsciiHeaderValue(value), rule])
 }
 
+const secretHeader = "names a header that carries secrets"
+
 export const defaultServiceIdHeader = "Service-ID"
 
 /** Returns the name in lower case, as in the headers of an HttpClient request. */
 export const parseServiceIdHeader = (given: string, field: string): Checked<string> => {
   const name = given.toLowerCase()
-  return checkValue(name, field, [isHeaderName(name), "is not a valid HTTP header name"])
+  return checkValue(
+    name,
+    field,
+    [isHeaderName(name), "is not a valid HTTP header name"],
+    [!carriesSecrets(name), secretHeader]
+  )
 }
 
 export const parseObserveHeaders = (
@@ -27,6 +34,6 @@ export const parseObserveHeaders = (
     names,
     field,
     [names.every(isHeaderName), "contains an invalid header name"],
-    [!names.some((name) => carriesSecrets(name) || name === idHeader), "names a header that carries secrets"]
+    [!names.some((name) => carriesSecrets(name) || name === idHeader), secretHeader]
   )
 }
