@@ -77,7 +77,7 @@ const requestOf = (path: string, { headers, method }: Request, content: unknown,
     return Effect.succeed(
       HttpClientRequest.make(method as HttpMethod)(path, {
         headers: [...headers],
-        // An empty HttpBody would remove the content type, which some services require even without a body.
+        // An empty HttpBody would remove the content type, which native fetch sends even without a body.
         body: isEmpty ? undefined : bodyOf(content, headers.get("content-type") ?? undefined, onBodyError)
       })
     )
