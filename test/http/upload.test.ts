@@ -238,10 +238,12 @@ describe("request body that stalls", () => {
   })
 
   it("fetch: closing the client cancels it", async () => {
-    const { stream } = stalled()
+    const { cancel, pull, stream } = stalled()
     const advisor = clientOf(serviceOf())
     const sending = advisor.fetch("/v2/x", { method: "POST", body: stream }).catch((error: unknown) => error)
+    await vi.waitFor(() => expect(pull).toHaveBeenCalled())
     await advisor.close()
-    expect(await sending).toMatchObject({ _tag: "TransportError", operation: "request" })
+    expect(await sending).toMatchObject({ _tag: "TransportError", reason: "Closed" })
+    expect(cancel).toHaveBeenCalled()
   })
 })
