@@ -227,7 +227,7 @@ const job = (input: string, output: string, patience: Duration.Duration) =>
 const program = Effect.gen(function*() {
   const [input, output] = process.argv.slice(2)
   if (input === undefined || output === undefined) {
-    return yield* Effect.fail(new Stopped({ message: "Usage: npx tsx bulk-search.ts terms.txt foods.jsonl" }))
+    return yield* new Stopped({ message: "Usage: npx tsx bulk-search.ts terms.txt foods.jsonl" })
   }
   const { patience, rate } = yield* settings
   const Advisor = Throttle.layer({

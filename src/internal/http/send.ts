@@ -103,12 +103,12 @@ class PendingRequest extends Timed implements Receiver {
 
   onBodyFailure() {
     const { operation } = this
-    this.abandon(new BadRequest({ operation, detail: "the stream of its body failed" }))
+    void this.abandon(new BadRequest({ operation, detail: "the stream of its body failed" }))
   }
 
   onEnd(reason: "Timeout" | "Closed") {
     const { operation } = this
-    this.abandon(reason === "Closed" ? closedError(operation) : this.resultWithoutBody ?? timeoutError(operation))
+    void this.abandon(reason === "Closed" ? closedError(operation) : this.resultWithoutBody ?? timeoutError(operation))
   }
 
   cancel() {
