@@ -47,9 +47,14 @@ type FormEntries = Iterable<readonly [string, unknown]>
 export const isForm = (content: unknown): content is FormEntries =>
   classOf(content) === "FormData" && hasMethod(content, Symbol.iterator)
 
-/** Copies a body in memory. A Blob can't change, and a form or a stream is returned as it is. */
+/** Returns the entries as a form. A FormData of the runtime could not contain the Blob of a package. */
+const copyOfForm = (form: FormEntries): FormEntries =>
+  Object.assign(Array.from(form), { [Symbol.toStringTag]: "FormData" })
+
+/** Copies a body in memory. A Blob can't change, and a stream is returned as it is. */
 export const copyOfBody = (content: unknown): unknown => {
   if (typeof content === "string") return content
+  if (isForm(content)) return copyOfForm(content)
   return classOf(content) === "URLSearchParams"
     ? new URLSearchParams(String(content))
     : bytesOf(content)?.slice() ?? content
