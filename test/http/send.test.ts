@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { describe, expect, vi } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Stream, TestClock } from "effect"
+import { Cause, Effect, Either, Exit, Fiber, Stream, TestClock } from "effect"
 import { TransportError } from "effect-nutrition-advisor/NutritionAdvisorError"
 import { type Dispatch, withDispatch } from "../../src/internal/http/dispatch.js"
 import type { BufferedRequest, OutgoingRequest } from "../../src/internal/http/messages.js"
@@ -124,6 +124,12 @@ const brokenPipe = { reason: "Aborted", code: "EPIPE" } as const
 
 const invalidUrl = { reason: "Connection", code: "ERR_INVALID_URL" } as const
 
+/** A client that fails with the error of the runtime's own fetch for a request that fetch refuses to send. */
+const refusing = (init: RequestInit) =>
+  failing(Either.getOrThrow(Either.flip(Either.try(() => new Request("https://secret", init)))))
+
+const badMethod = { ...noConnection, code: "BAD_METHOD" } as const
+
 /** A client whose response body breaks off with an error. */
 const breakingOff = (error: unknown) =>
   responding(() => new Response(new ReadableStream({ pull: (controller) => controller.error(error) })))
@@ -170,6 +176,8 @@ describe("sent request without a response", () => {
     ["unprintable values", failing(fetchFailed({ message: Symbol(), code: Object.create(null) })), noConnection],
     ["a circular cause", failing(circular), { reason: "Connection" }],
     ["a missing permission in Deno", failing({ name: "NotCapable" }), { ...noConnection, code: "ERR_ACCESS_DENIED" }],
+    ["a GET with a body over fetch", refusing({ method: "GET", body: "secret" }), badMethod],
+    ["a method that fetch forbids", refusing({ method: "TRACE" }), badMethod],
     ["an invalid URL in Deno", failing(new TypeError("Invalid URL: 'https://secret'")), invalidUrl],
     ["a download that can't resume", failing(notResumed), { reason: "Connection", code: "UND_ERR_REQ_RETRY" }],
     ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }]

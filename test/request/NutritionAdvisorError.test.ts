@@ -170,6 +170,7 @@ describe("guards of errors", () => {
     ["permanent", "ERR_OSSL_X509_KEY_VALUES_MISMATCH"],
     ["permanent", "ERR_CRYPTO_UNSUPPORTED_OPERATION"],
     ["permanent", "ERR_NO_FETCH"],
+    ["permanent", "BAD_METHOD"],
     ["permanent", "ERR_FETCH_RESPONSE"],
     ["permanent", "ERR_ACCESS_DENIED"],
     ["permanent", "UND_ERR_DESTROYED"],

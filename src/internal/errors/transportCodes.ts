@@ -20,6 +20,7 @@ const transient: Table = [
 /** The same request fails until someone changes something. */
 const permanent: Table = [
   ["fetch blocks the port in baseUrl: use another port, or UndiciClient.", /^BAD_PORT$/],
+  ["fetch can't send this method, or not with a body: use another method, or UndiciClient.", /^BAD_METHOD$/],
   ["Check the base URL, or make Node trust the certificate with NODE_EXTRA_CA_CERTS.", /SELF_SIGNED|^UNABLE_TO_/],
   [
     "Check the host name in the base URL or of your proxy: the certificate is for a different host.",

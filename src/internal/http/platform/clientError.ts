@@ -14,6 +14,9 @@ const knownCode = /^(?!ERR_NETWORK$)[A-Z][A-Z\d_/]{1,79}$/
 /** The start of the name of a timeout, or of its message in axios, node-fetch 2, make-fetch-happen and handwritten wrappers of fetch. */
 const timeout = /^((network|request|response) )?time(d )?out/i
 
+/** The messages of fetch for a method that it can't send at all, or not with a body, in Node, Deno, Bun and Workers. */
+const badMethod = /method cannot have (a )?body|HTTP method/
+
 type ErrorFields = Readonly<Record<string, unknown>>
 
 const textOf = (field: unknown) => Predicate.isString(field) ? field : ""
@@ -30,7 +33,7 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
  *
  * - a timeout, from a custom fetch, an AbortSignal.timeout in it, or an Effect.timeout in a wrapper
  * - undici 7's error for invalid HTTP
- * - fetch's error for a blocked port
+ * - fetch's errors for a blocked port, and for a method that it can't send
  * - Deno's errors for an invalid URL and for a host that it may not connect to
  */
 const codeOf = ({ code, message, name }: ErrorFields) => {
@@ -41,6 +44,7 @@ const codeOf = ({ code, message, name }: ErrorFields) => {
   if (name === "HTTPParserError") return /EOF/.test(text) ? "HPE_INVALID_EOF_STATE" : "HPE_INVALID"
   if (name === "NotCapable") return "ERR_ACCESS_DENIED"
   if (text.startsWith("Invalid URL")) return "ERR_INVALID_URL"
+  if (badMethod.test(text)) return "BAD_METHOD"
   return text === "bad port" ? "BAD_PORT" : undefined
 }
 
