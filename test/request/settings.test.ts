@@ -95,6 +95,7 @@ const refusals: ReadonlyArray<Refusal> = [
   refused("baseUrl", /is quoted/, ["\"https://a.example\"", "'https://a.example'"]),
   refused("baseUrl", /user name/, ["https://user@a.example", "https://user:word@a.example"]),
   refused("baseUrl", /query/, ["https://a.example?a=1", "https://a.example/#part"]),
+  refused("baseUrl", /is blank/, ["", " ", "\n"]),
   refused("baseUrl", /is not set/, [undefined as never, "undefined"]),
   refused("baseUrl", /placeholder/, ["${URL}", "https://${HOST}/v2", "{{ .url }}", "$(BASE_URL)", "https://#{HOST}#"]),
   refusedKeys(/is JSON/, "{\"license-key\":\"k\"}", "{ \"key\": 1 }"),

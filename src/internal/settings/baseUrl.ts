@@ -15,6 +15,7 @@ export const parseBaseUrl = (
     const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}\p{Cf}]/u.test(text)
     yield* check(
       field,
+      [text.trim() !== "", "is blank: set an absolute URL such as https://service.example"],
       [text !== "undefined", "is not set"],
       ...paddingRules(text),
       [!containsTemplate(text), placeholderRule],
