@@ -128,6 +128,8 @@ const invalidUrl = { reason: "Connection", code: "ERR_INVALID_URL" } as const
 const refusing = (init: RequestInit) =>
   failing(Either.getOrThrow(Either.flip(Either.try(() => new Request("https://secret", init)))))
 
+const invalidCharacter = { ...noConnection, code: "ERR_INVALID_CHAR" } as const
+
 const badMethod = { ...noConnection, code: "BAD_METHOD" } as const
 
 /** A client whose response body breaks off with an error. */
@@ -178,6 +180,9 @@ describe("sent request without a response", () => {
     ["a missing permission in Deno", failing({ name: "NotCapable" }), { ...noConnection, code: "ERR_ACCESS_DENIED" }],
     ["a GET with a body over fetch", refusing({ method: "GET", body: "secret" }), badMethod],
     ["a method that fetch forbids", refusing({ method: "TRACE" }), badMethod],
+    ["a header value with a line break over fetch", refusing({ headers: { "x-a": "secret\n1" } }), invalidCharacter],
+    ["a header value that isn't Latin-1 over fetch", refusing({ headers: { "x-a": "secret€" } }), invalidCharacter],
+    ["a header name with a space over fetch", refusing({ headers: { "x a": "secret" } }), invalidCharacter],
     ["an invalid URL in Deno", failing(new TypeError("Invalid URL: 'https://secret'")), invalidUrl],
     ["a download that can't resume", failing(notResumed), { reason: "Connection", code: "UND_ERR_REQ_RETRY" }],
     ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }]

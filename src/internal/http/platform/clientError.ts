@@ -14,8 +14,13 @@ const knownCode = /^(?!ERR_NETWORK$)[A-Z][A-Z\d_/]{1,79}$/
 /** The start of the name of a timeout, or of its message in axios, node-fetch 2, make-fetch-happen and handwritten wrappers of fetch. */
 const timeout = /^((network|request|response) )?time(d )?out/i
 
-/** The messages of fetch for a method that it can't send at all, or not with a body, in Node, Deno, Bun and Workers. */
-const badMethod = /method cannot have (a )?body|HTTP method/
+/** The messages of fetch for a request that it refuses to send, and the code for each. */
+const refusals: ReadonlyArray<readonly [message: RegExp, code: string]> = [
+  [/^bad port$/, "BAD_PORT"],
+  [/method cannot have (a )?body|HTTP method/, "BAD_METHOD"],
+  [/invalid header (name|value)|ByteString/i, "ERR_INVALID_CHAR"],
+  [/^Invalid URL/, "ERR_INVALID_URL"]
+]
 
 type ErrorFields = Readonly<Record<string, unknown>>
 
@@ -33,8 +38,8 @@ const findInCauses = <A>(error: unknown, find: (error: ErrorFields) => A | undef
  *
  * - a timeout, from a custom fetch, an AbortSignal.timeout in it, or an Effect.timeout in a wrapper
  * - undici 7's error for invalid HTTP
- * - fetch's errors for a blocked port, and for a method that it can't send
- * - Deno's errors for an invalid URL and for a host that it may not connect to
+ * - fetch's errors for a request that it refuses to send
+ * - Deno's error for a host that it may not connect to
  */
 const codeOf = ({ code, message, name }: ErrorFields) => {
   const text = textOf(message)
@@ -43,9 +48,7 @@ const codeOf = ({ code, message, name }: ErrorFields) => {
   if (knownCode.test(ownCode) || decompressionCode.test(ownCode)) return ownCode
   if (name === "HTTPParserError") return /EOF/.test(text) ? "HPE_INVALID_EOF_STATE" : "HPE_INVALID"
   if (name === "NotCapable") return "ERR_ACCESS_DENIED"
-  if (text.startsWith("Invalid URL")) return "ERR_INVALID_URL"
-  if (badMethod.test(text)) return "BAD_METHOD"
-  return text === "bad port" ? "BAD_PORT" : undefined
+  return refusals.find(([refusal]) => refusal.test(text))?.[1]
 }
 
 export const codeIn = (error: unknown): string | undefined => findInCauses(error, codeOf)
