@@ -91,6 +91,8 @@ describe("sent request with a response", () => {
 const failing = (cause: unknown) =>
   HttpClient.make((request) => Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
 
+const dying = (defect: unknown) => HttpClient.make(() => Effect.die(defect))
+
 const failingWithTimeout = HttpClient.make(() => Effect.fail(new Cause.TimeoutException() as never))
 
 const withCode = (code: string) => new TypeError("secret", { cause: Object.assign(new Error("secret"), { code }) })
@@ -185,7 +187,8 @@ describe("sent request without a response", () => {
     ["a header name with a space over fetch", refusing({ headers: { "x a": "secret" } }), invalidCharacter],
     ["an invalid URL in Deno", failing(new TypeError("Invalid URL: 'https://secret'")), invalidUrl],
     ["a download that can't resume", failing(notResumed), { reason: "Connection", code: "UND_ERR_REQ_RETRY" }],
-    ["a defect", HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }]
+    ["a defect with a code, as over node:http", dying(withCode("ERR_INVALID_CHAR")), invalidCharacter],
+    ["a defect", dying(new Error("secret")), { reason: "Connection" }]
   ])(
     "the TransportError contains nothing of the request or the client's message: %s",
     function*([, client, expected]) {

@@ -95,8 +95,8 @@ export const dispatchThrough =
     fiber.addObserver((exit) => {
       if (Exit.isSuccess(exit)) return receiver.onResponse(exit.value)
       fetchCall.cancel()
-      // The defect of a client that died is not used, because it may contain the request.
-      receiver.onFailure(Option.getOrUndefined(Cause.failureOption(exit.cause)))
+      // This may be a defect: the client of node:http dies if a header is invalid.
+      receiver.onFailure(Cause.squash(exit.cause))
     })
     return () => {
       abort()
