@@ -1,6 +1,6 @@
 /** Request bodies of any class, over `httpClient` and over fetch of a promise client. */
 import { Blob as NodeBlob } from "node:buffer"
-import { Readable } from "node:stream"
+import { PassThrough, Readable } from "node:stream"
 import { runInNewContext } from "node:vm"
 import { HttpBody, HttpClientRequest } from "@effect/platform"
 import { FormData as UndiciFormData } from "@effect/platform-node/Undici"
@@ -202,6 +202,21 @@ test("httpClient: a form of the package form-data is not resent after a renewal"
   const sending = post(service, HttpBody.raw({ pipe: () => undefined }))
   expect(yield* Effect.flip(sending)).toMatchObject({ _tag: "Forbidden", reason: "BodyNotReplayable" })
   expect(service.sent).toHaveLength(1)
+})
+
+/** A client that responds before it has read the whole body, as the service may. */
+const respondingEarly = () =>
+  serviceOf(({ init }) => {
+    const reader = (init.body as ReadableStream).getReader()
+    void reader.read().then(() => reader.cancel())
+    return Response.json({})
+  })
+
+test("httpClient: a Node stream that stalls is destroyed if the client cancels it", function*() {
+  const stream = new PassThrough()
+  stream.write("a")
+  yield* post(respondingEarly(), HttpBody.raw(stream))
+  yield* Effect.promise(() => vi.waitFor(() => expect(stream.destroyed).toBe(true)))
 })
 
 /** A stream that never ends after its first chunk. */

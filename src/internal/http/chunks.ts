@@ -24,7 +24,7 @@ export const notBytes = () => new TypeError("a chunk of the body is neither byte
 
 /** The chunks of a body, from the reader of a web stream or from an async iterator. */
 export interface Chunks {
-  readonly next: () => Promise<{ readonly done?: boolean | undefined; readonly value?: unknown }>
+  readonly next: () => Promise<IteratorResult<unknown, unknown>>
   /** Ends the body early. A pending `next` may stay pending. */
   readonly cancel: () => void
 }

@@ -6,6 +6,7 @@ import { hasMethod } from "../runtime/hasMethod.js"
 import {
   alreadyRead,
   bytesOf,
+  chunksOfIterable,
   chunksOfWebStream,
   classOf,
   encoder,
@@ -82,11 +83,25 @@ const fromForm = async (entries: FormEntries): Promise<Upload> => {
 
 const tryRead = (read: () => Promise<Upload>) => Effect.tryPromise({ try: read, catch: (thrown) => thrown })
 
+/** The iterator of a Node stream waits for the pending chunk before it returns, so a stream that stalls would never be destroyed. */
+const cancelable = (body: AsyncIterable<unknown>): AsyncIterable<unknown> => ({
+  [Symbol.asyncIterator]: () => {
+    const { cancel, next } = chunksOfIterable(body)
+    return {
+      next,
+      return: async () => {
+        cancel()
+        return { done: true, value: undefined }
+      }
+    }
+  }
+})
+
 /** A Node stream or any other async iterable is streamed, because it may not fit into memory. */
 const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefined => {
   if (!isAsyncIterable(content)) return undefined
   if (wasRead(content)) return Stream.fail(alreadyRead())
-  return Stream.mapEffect(Stream.fromAsyncIterable(content, (thrown) => thrown), (chunk) => {
+  return Stream.mapEffect(Stream.fromAsyncIterable(cancelable(content), (thrown) => thrown), (chunk) => {
     const bytes = bytesOf(chunk)
     return bytes === undefined ? Effect.fail(notBytes()) : Effect.succeed(bytes)
   })
