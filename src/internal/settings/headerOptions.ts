@@ -7,7 +7,7 @@ export const parseHeaderValue = (value: string, field: string): Checked<string> 
   return checkValue(value, field, [isAsciiHeaderValue(value), rule])
 }
 
-const secretHeader = "names a header that carries secrets"
+const secretHeaderRule = "names a header that carries secrets"
 
 export const defaultServiceIdHeader = "Service-ID"
 
@@ -18,7 +18,7 @@ export const parseServiceIdHeader = (given: string, field: string): Checked<stri
     name,
     field,
     [isHeaderName(name), "is not a valid HTTP header name"],
-    [!carriesSecrets(name), secretHeader]
+    [!carriesSecrets(name), secretHeaderRule]
   )
 }
 
@@ -34,6 +34,6 @@ export const parseObserveHeaders = (
     names,
     field,
     [names.every(isHeaderName), "contains an invalid header name"],
-    [!names.some((name) => carriesSecrets(name) || name === idHeader), secretHeader]
+    [!names.some((name) => carriesSecrets(name) || name === idHeader), secretHeaderRule]
   )
 }
