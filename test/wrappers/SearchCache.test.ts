@@ -1,6 +1,6 @@
 import { Headers } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer, Schema, TestClock } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
@@ -143,29 +143,21 @@ it("SearchCache: a request that the wrapped service interrupts fails with Transp
   expect(searchedIn(world, "oats")).toEqual(new TransportError({ operation, reason: "Aborted" }))
 })
 
-test("SearchCache: a search in a finalizer of an interrupted fiber gets its payload", function*() {
-  const below = NutritionAdvisorTest.layer({ search: (term) => Effect.delay(Effect.succeed(term), 1) })
-  const context = yield* Layer.build(Layer.provide(SearchCache.layer({ timeToLive: "1 second" }), below))
-  const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
-  const payload = yield* Deferred.make<unknown, NutritionAdvisorError.NutritionAdvisorError>()
-  const fiber = yield* Effect.fork(Effect.onInterrupt(Effect.never, () => Effect.intoDeferred(search("oats"), payload)))
-  yield* Effect.yieldNow()
-  yield* Effect.fork(Fiber.interrupt(fiber))
-  yield* TestClock.adjust(1)
-  expect(yield* Deferred.await(payload)).toBe("oats")
+it("SearchCache: a search in a finalizer of an interrupted fiber gets its payload", () => {
+  const { world } = worldOverSlow()
+  const found: Array<unknown> = []
+  const lastSearch = Effect.ignore(Effect.map(world.advisor.search("oats"), (payload) => found.push(payload)))
+  world.interrupt(world.run(Effect.onInterrupt(Effect.never, () => lastSearch)))
+  world.pass(100)
+  expect(found).toEqual([{ term: "oats", index: 0 }])
 })
 
-test("SearchCache: a request runs in the span of its first caller", function*() {
-  const spans: Array<string> = []
-  const below = NutritionAdvisorTest.layer({
-    search: () => Effect.map(Effect.currentSpan, ({ name }) => spans.push(name)).pipe(Effect.orDie, Effect.delay(0))
-  })
-  const context = yield* Layer.build(Layer.provide(SearchCache.layer({ timeToLive: "1 second" }), below))
-  const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
-  const callers = ["one", "other"].map((name) => Effect.withSpan(search("oats"), name))
-  yield* Effect.fork(Effect.all(callers, { concurrency: "unbounded" }))
-  yield* TestClock.adjust(1)
-  expect(spans).toEqual(["one"])
+it("SearchCache: a request runs in the span of its first caller", () => {
+  const nameOfSpan = Effect.map(Effect.orDie(Effect.currentSpan), ({ name }) => name)
+  const world = worldOver(AdvisorDouble.responding(Effect.delay(nameOfSpan, 100)))
+  const callers = ["one", "other"].map((name) => world.run(Effect.withSpan(world.advisor.search("oats"), name)))
+  world.pass(100)
+  expect(callers.map(outcomeOf)).toEqual(["one", "one"])
 })
 
 test("SearchCache: a failed request logs nothing, since its callers get the error", function*() {
