@@ -1,9 +1,10 @@
 import { FetchHttpClient, Headers, HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Effect, FiberRef, Layer, Logger, LogLevel } from "effect"
-import { NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
+import { composedAdvisor } from "../support/doubles/simulatedAdvisor.js"
 import { wrapping } from "../support/leaks/clients.js"
 import { secretHeaders } from "../support/tables/secretHeaders.js"
 import { isExchange } from "../support/tables/tokenRoutes.js"
@@ -26,16 +27,10 @@ describe("serviceIdHeader in logs", () => {
     return lines.join()
   })
 
-  const layerWithoutTokens: typeof NutritionAdvisor.layer = (all) =>
-    NutritionAdvisor.layerWithoutTokens(all).pipe(
-      Layer.provideMerge(TokenProvider.layer()),
-      Layer.provide([TokenIssuer.layer(all), TokenStore.layer])
-    )
-
   test.each(
     [
       ["layer", NutritionAdvisor.layer],
-      ["layerWithoutTokens", layerWithoutTokens]
+      ["layerWithoutTokens", composedAdvisor]
     ] as const
   )("the header is redacted in a program with %s until its layer is closed", function*([, layer]) {
     const over = Layer.provide(layer({ ...options, serviceIdHeader: "x-tenant" }), Simulator.layerHttpClient())

@@ -5,7 +5,7 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { NutritionAdvisor, SharedTokenCache, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arrangedLive } from "../support/doubles/arranged.js"
-import { requestsOf } from "../support/doubles/simulatedAdvisor.js"
+import { composedAdvisor, requestsOf } from "../support/doubles/simulatedAdvisor.js"
 
 type Composition = (
   options: NutritionAdvisor.Options
@@ -19,8 +19,6 @@ const layerShared: Composition = (options) =>
 const tokens = (options: NutritionAdvisor.Options) =>
   Layer.provide(TokenProvider.layer(), [TokenIssuer.layer(options), TokenStore.layer])
 
-const composed: Composition = (options) => Layer.provide(NutritionAdvisor.layerWithoutTokens(options), tokens(options))
-
 const withoutTokens = NutritionAdvisor.layerWithoutTokens({ baseUrl: Simulator.baseUrl })
 
 /** The same layer for each client, with other tokens. */
@@ -29,7 +27,7 @@ const overOneLayer: Composition = (options) => Layer.provide(withoutTokens, toke
 const compositions: ReadonlyArray<readonly [name: string, Composition]> = [
   ["layer", layer],
   ["layerShared", layerShared],
-  ["layerWithoutTokens", composed],
+  ["layerWithoutTokens", composedAdvisor],
   ["one value of layerWithoutTokens", overOneLayer]
 ]
 

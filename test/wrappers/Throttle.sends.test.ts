@@ -1,19 +1,11 @@
 /** Throttle around the real client and the simulator, which sees when each request arrives. */
 import { expect } from "@effect/vitest"
 import { Effect, Exit, type Fiber, Layer, TestClock } from "effect"
-import {
-  NutritionAdvisor,
-  RequestRetry,
-  SearchCache,
-  Throttle,
-  TokenIssuer,
-  TokenProvider,
-  TokenStore
-} from "effect-nutrition-advisor"
+import { NutritionAdvisor, RequestRetry, SearchCache, Throttle, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
-import { advisor, requestsOf, settings } from "../support/doubles/simulatedAdvisor.js"
+import { advisor, composedAdvisor, requestsOf, settings } from "../support/doubles/simulatedAdvisor.js"
 
 const rate = { limit: 20, interval: 1_000 }
 
@@ -42,10 +34,7 @@ const searches = (count: number) =>
 const over = (wrapper: ReturnType<typeof throttle>) => Layer.provideMerge(wrapper, advisor())
 
 const overStore = (store: Layer.Layer<TokenStore.TokenStore>) =>
-  throttle().pipe(
-    Layer.provide(NutritionAdvisor.layerWithoutTokens(settings)),
-    Layer.provideMerge(TokenProvider.layer()),
-    Layer.provide([TokenIssuer.layer(settings), store]),
+  Layer.provideMerge(throttle(), composedAdvisor(settings, store)).pipe(
     Layer.provideMerge(Simulator.layerHttpClient())
   )
 

@@ -1,7 +1,7 @@
 /** Clients over the simulator or another HttpClient. They exchange the key only if a request needs a token, and try that once. */
 import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Context, Effect, Layer } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
 export const settings: NutritionAdvisor.Options = {
@@ -12,6 +12,13 @@ export const settings: NutritionAdvisor.Options = {
 
 export const advisor = (options: Partial<NutritionAdvisor.Options> = {}, simulator: Simulator.Options = {}) =>
   NutritionAdvisor.layer({ ...settings, ...options }).pipe(Layer.provideMerge(Simulator.layerHttpClient(simulator)))
+
+/** A client that is composed of its parts, with a store of one's own. */
+export const composedAdvisor = (options: NutritionAdvisor.Options, store = TokenStore.layer) =>
+  NutritionAdvisor.layerWithoutTokens(options).pipe(
+    Layer.provideMerge(TokenProvider.layer()),
+    Layer.provide([TokenIssuer.layer(options), store])
+  )
 
 export type HttpClientLayer = Layer.Layer<HttpClient.HttpClient>
 
