@@ -1,7 +1,7 @@
 import { EventEmitter, getEventListeners } from "node:events"
 import { setImmediate } from "node:timers/promises"
 import { expect, it, vi } from "@effect/vitest"
-import { Effect, Layer, ManagedRuntime, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { z } from "zod"
@@ -189,17 +189,13 @@ it("timeout: a call that finishes in time resolves with its payload", async () =
 })
 
 it("search options: all of them are passed to the layer, except signal and timeout", async () => {
-  const runtime = ManagedRuntime.make(NutritionAdvisorTest.layerRecording())
-  await using advisor = Advisor.fromLayer(
-    Layer.effectContext(Effect.map(runtime.runtimeEffect, ({ context }) => context))
-  )
+  const searches: Array<unknown> = []
+  await using advisor = clientWithSearch((term, options) => Effect.sync(() => searches.push({ term, options })))
   const passed = { ...allOptions(0), tenant: "north" }
   const options = { ...passed, signal: new AbortController().signal, timeout: 60_000 }
   await advisor.search("oats", options)
   await advisor.searchAs(Schema.Unknown)("rice", options)
-  const searches = await runtime.runPromise(Effect.flatten(NutritionAdvisorTest.RecordedSearches))
   expect(searches).toEqual([{ term: "oats", options: passed }, { term: "rice", options: passed }])
-  await runtime.dispose()
 })
 
 it("close: pending and later calls reject with TransportError \"Closed\"", async () => {

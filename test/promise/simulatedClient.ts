@@ -1,18 +1,14 @@
 /** Promise clients without a service. */
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
-import {
-  type ClientOptions,
-  createClient,
-  fromLayer,
-  type NutritionAdvisorError
-} from "effect-nutrition-advisor/promise"
+import type { NutritionAdvisor } from "effect-nutrition-advisor"
+import { type ClientOptions, createClient, fromLayer } from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
 
 export const key = Redacted.value(Simulator.licenseKey)
 
 export const settings = { baseUrl: Simulator.baseUrl, licenseKey: key }
 
-export const clientWithSearch = (search: (term: string) => Effect.Effect<unknown, NutritionAdvisorError>) =>
+export const clientWithSearch = (search: NutritionAdvisor.Service["search"]) =>
   fromLayer(NutritionAdvisorTest.layer({ search }))
 
 /** A client with its own simulator. */
