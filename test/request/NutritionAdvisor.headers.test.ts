@@ -20,6 +20,10 @@ const sent = Effect.map(
   (all) => all.filter(({ operation }) => operation !== "token").map(({ headers }) => headers)
 )
 
+/** A header of each request, exchanges included. */
+const valuesOf = (name: string) =>
+  Effect.map(requests, (all) => all.map(({ headers, operation }) => [operation, headers[name]]))
+
 test.each([
   ["connection", "keep-alive"],
   ["keep-alive", "timeout=5"],
@@ -48,11 +52,11 @@ test.each<readonly [accept: string, headers: Readonly<Record<string, string>>]>(
   ["*/*", {}],
   ["application/json", { Accept: "application/json" }]
 ])(
-  "headers: each request has the Accept header %s if the caller's headers are %j",
+  "Accept: a search and a request send %s if the caller's headers are %j, and an exchange sends */*",
   function*([accept, headers], { httpClient, search }) {
     yield* search("oats", { headers })
     yield* Effect.exit(httpClient.get("/v2/x", { headers }))
-    expect((yield* sent).map((all) => all.accept)).toEqual([accept, accept])
+    expect(yield* valuesOf("accept")).toEqual([["token", "*/*"], ["search", accept], ["request", accept]])
   }
 )
 
@@ -86,13 +90,8 @@ test.each<readonly [string, HttpBody.HttpBody, string]>([
   expect((yield* sent).map((headers) => headers["content-length"])).toEqual([length])
 })
 
-const userAgents = Effect.map(
-  requests,
-  (all) => all.map(({ headers, operation }) => [operation, headers["user-agent"]])
-)
-
 test("User-Agent: a header of the call overrides the setting", function*({ httpClient, search }) {
   yield* search("oats", { headers: { "User-Agent": "mine/1" } })
   yield* httpClient.post("/v2/x", { headers: { "User-Agent": "mine/2" } })
-  expect(yield* userAgents).toEqual([["token", "shop/2"], ["search", "mine/1"], ["request", "mine/2"]])
+  expect(yield* valuesOf("user-agent")).toEqual([["token", "shop/2"], ["search", "mine/1"], ["request", "mine/2"]])
 }, over({ userAgent: "shop/2" }))

@@ -12,7 +12,6 @@ import {
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as v from "valibot"
 import { z } from "zod"
-import { version } from "../../src/internal/settings/version.js"
 import { arranged } from "../support/doubles/arranged.js"
 import { fromPeer } from "../support/doubles/IssuerDouble.js"
 import { advisor, execute, requestsOf, settings } from "../support/doubles/simulatedAdvisor.js"
@@ -23,12 +22,6 @@ const test = arranged(Simulator.Simulator, advisor())
 const rejected: Simulator.Reply = { status: 403 }
 
 const planRoutes: Simulator.Options = { routes: { "GET /v2/plan": { status: 200, body: { plan: "basic" } } } }
-
-test("exchange: the token request has only Accept and User-Agent headers", function*() {
-  yield* NutritionAdvisor.search("apple")
-  expect((yield* requestsOf("token")).map(({ headers }) => ({ ...headers })))
-    .toEqual([{ accept: "*/*", "user-agent": `effect-nutrition-advisor/${version}` }])
-}, advisor({ serviceId: "c-1" }, { customerId: "c-1" }))
 
 describe("search", () => {
   test("a second parameter named term is ignored", function*() {
