@@ -45,15 +45,13 @@ describe("TokenStore.layerStatic", () => {
 })
 
 class Vault implements TokenStore.Service {
-  private held = Option.none<AccessToken.AccessToken>()
-  readonly current = Effect.sync(() => this.held)
+  private readonly inner = Effect.runSync(TokenStore.make)
+  readonly current = this.inner.current
   put(token: AccessToken.AccessToken) {
-    return Effect.sync(() => {
-      this.held = Option.some(token)
-    })
+    return this.inner.put(token)
   }
-  invalidate() {
-    return Effect.succeed(false)
+  invalidate(token: AccessToken.AccessToken) {
+    return this.inner.invalidate(token)
   }
 }
 
