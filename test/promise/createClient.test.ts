@@ -105,14 +105,10 @@ it("createClient: a variable that can't be read, as in Deno without its permissi
 it("createClient: options can be getters of a class", async () => {
   await using world = simulatedClient()
   class Options {
+    readonly licenseKey = key
+    readonly httpClient = world.httpClient
     get baseUrl() {
       return settings.baseUrl
-    }
-    get licenseKey() {
-      return key
-    }
-    get httpClient() {
-      return world.httpClient
     }
   }
   await using advisor = Advisor.createClient(new Options())
