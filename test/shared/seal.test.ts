@@ -3,7 +3,6 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Equal, FastCheck, Option, Record, Redacted } from "effect"
 import { AccessToken } from "effect-nutrition-advisor"
 import * as Seal from "../../src/internal/shared/seal.js"
-import * as Formats from "../../src/internal/token/formats.js"
 import { test } from "../support/doubles/arranged.js"
 import { fromPeer } from "../support/doubles/IssuerDouble.js"
 
@@ -41,11 +40,6 @@ const plainOf = (value: unknown): unknown => {
 it.prop("AccessToken.make: the token has each value that was given", [given], ([given]) => {
   const token = AccessToken.make(given)
   expect(Record.map(given, (_, name) => plainOf(token[name]))).toEqual(given)
-})
-
-it.prop("shared token: its JSON has the names and values of the token's fields", [given], ([given]) => {
-  const json: unknown = JSON.parse(Formats.toSharedJson(AccessToken.make(given)))
-  expect(json).toEqual(Record.map(given, (value) => value ?? null))
 })
 
 describe("sealed token", () => {
