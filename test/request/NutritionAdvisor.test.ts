@@ -182,13 +182,6 @@ describe("rejected token", () => {
     )
     expect(yield* counters).toMatchObject({ exchanges: 2, searches: 3 })
   }, advisor({ rejectedStatuses: [403, 419] }))
-
-  test("the error has the body of the last response", function*({ respondNext }) {
-    const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
-    yield* respondNext("search", rejecting("first"), rejecting("second"))
-    expect(yield* Effect.flip(NutritionAdvisor.search("apple")))
-      .toMatchObject({ reason: "RejectedAgain", body: Redacted.make("second") })
-  })
 })
 
 test("requestTimeout: it starts with the request, not with the wait for a token", function*({ counters, setLatency }) {
