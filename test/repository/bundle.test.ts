@@ -2,17 +2,20 @@ import { expect, it } from "@effect/vitest"
 import { build } from "esbuild"
 import { repository } from "../support/documents/blocks.js"
 
-it("bundle: the client adds at most 50 KiB to a program", async () => {
-  const { metafile } = await build({
+const bundle = (contents: string) =>
+  build({
     absWorkingDir: repository,
     bundle: true,
     format: "esm",
     metafile: true,
     minify: true,
     platform: "node",
-    stdin: { contents: "export { layer, search } from \"./src/NutritionAdvisor.ts\"", resolveDir: repository },
+    stdin: { contents, resolveDir: repository },
     write: false
   })
+
+it("bundle: the client adds at most 50 KiB to a program", async () => {
+  const { metafile } = await bundle("export { layer, search } from \"./src/NutritionAdvisor.ts\"")
   const bytes = Object.values(metafile.outputs)
     .flatMap(({ inputs }) => Object.entries(inputs))
     .filter(([path]) => path.startsWith("src/"))
@@ -24,14 +27,9 @@ it("bundle: the client adds at most 50 KiB to a program", async () => {
 })
 
 it("bundle: an error keeps its name, tag and message in a minified program", async () => {
-  const { outputFiles: [{ text } = { text: "" }] } = await build({
-    bundle: true,
-    format: "esm",
-    minify: true,
-    platform: "node",
-    stdin: { contents: "export { ServerError } from \"./src/NutritionAdvisorError.ts\"", resolveDir: repository },
-    write: false
-  })
+  const { outputFiles: [{ text } = { text: "" }] } = await bundle(
+    "export { ServerError } from \"./src/NutritionAdvisorError.ts\""
+  )
   const { ServerError } = await import(`data:text/javascript;base64,${Buffer.from(text).toString("base64")}`)
   const error = new ServerError({ operation: "search", status: 503 })
   expect(ServerError.name).not.toBe("ServerError")
