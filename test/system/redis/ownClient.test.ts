@@ -1,7 +1,7 @@
 /** Your own ioredis client, with the settings that docs/sharing.md shows: the block of the page is run, and its `settings` are used. */
 import { createServer, type Socket } from "node:net"
 import { expect } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Cluster, Redis, type RedisOptions } from "ioredis"
@@ -51,28 +51,21 @@ const demotedPrimary = Effect.gen(function*() {
   return { port: yield* listening(createServer(accept)), seen }
 })
 
-type CacheOn = (
-  port: number
-) => Effect.Effect<Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>, never, Scope.Scope>
+type CacheLayer = Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>
 
-const caches: ReadonlyArray<readonly [string, CacheOn]> = [
-  [
-    "layer",
-    (port) => Effect.succeed(RedisTokenCache.layer({ url: Redacted.make(`redis://127.0.0.1:${port}`) }))
-  ],
-  [
-    "layerFromClient with the settings of docs/sharing.md",
-    (port) =>
-      Effect.flatMap(
-        documented,
-        (settings) =>
-          Effect.map(RedisServer.opened(() => new Redis(port, "127.0.0.1", settings)), RedisTokenCache.layerFromClient)
-      )
-  ]
+const ownClientOn = (port: number): CacheLayer =>
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const settings = yield* documented
+    return RedisTokenCache.layerFromClient(yield* RedisServer.opened(() => new Redis(port, "127.0.0.1", settings)))
+  }))
+
+const caches: ReadonlyArray<readonly [string, (port: number) => CacheLayer]> = [
+  ["layer", (port) => RedisTokenCache.layer({ url: Redacted.make(`redis://127.0.0.1:${port}`) })],
+  ["layerFromClient with the settings of docs/sharing.md", ownClientOn]
 ]
 
 /** The error of a call to the cache. */
-const failing = (cache: Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>) =>
+const failing = (cache: CacheLayer) =>
   Effect.flatMap(Layer.build(cache), (context) => {
     const { write } = Context.get(context, SharedTokenCache.SharedTokenCache)
     return Effect.flip(write("name-1", "one", { owner: "first", timeToLive: 60_000 }))
@@ -82,7 +75,7 @@ testLive.each(caches)(
   "RedisTokenCache.%s: after a failover, a script fails with READONLY, and the client reconnects",
   function*([, on]) {
     const { port, seen } = yield* demotedPrimary
-    expect(yield* failing(yield* on(port))).toMatchObject({ code: "READONLY" })
+    expect(yield* failing(on(port))).toMatchObject({ code: "READONLY" })
     yield* eventually(() => seen.connections >= 2)
   }
 )
@@ -91,6 +84,6 @@ testLive.each(caches)(
   "RedisTokenCache.%s: if Redis has too many connections, the error has the code of its reply",
   function*([, on]) {
     const full = createServer((socket) => socket.end("-ERR max number of clients reached\r\n"))
-    expect(yield* failing(yield* on(yield* listening(full)))).toMatchObject({ code: "ERR" })
+    expect(yield* failing(on(yield* listening(full)))).toMatchObject({ code: "ERR" })
   }
 )
