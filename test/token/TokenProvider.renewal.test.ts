@@ -27,15 +27,22 @@ describe("TokenProvider.renew", () => {
     }
   )
 
-  withToken("callers without a rejection also wait for the new token", function*({ first, issuer, provider }) {
-    yield* issuer.setLatency("9 seconds")
-    yield* Effect.fork(provider.renew(first))
-    yield* TestClock.adjust("1 second")
-    const caller = yield* Effect.fork(provider.get)
-    yield* TestClock.adjust("9 seconds")
-    expect(Issuer.valueOf(yield* Fiber.join(caller))).toBe(Issuer.secretOf(2))
-    expect(yield* issuer.calls).toBe(2)
-  })
+  withToken.each<readonly [token: string, outcome: Issuer.Outcome, number: number]>([
+    ["the new token", Issuer.issued(2, 1_000_000), 2],
+    ["the rejected token if the exchange fails", Effect.fail(unavailable), 1]
+  ])(
+    "callers without a rejection also wait for the exchange, and get %s",
+    function*([, outcome, number], { first, issuer, provider }) {
+      yield* issuer.setLatency("9 seconds")
+      yield* issuer.respondNext(outcome)
+      yield* Effect.fork(provider.renew(first))
+      yield* TestClock.adjust("1 second")
+      const caller = yield* Effect.fork(provider.get)
+      yield* TestClock.adjust("9 seconds")
+      expect(Issuer.valueOf(yield* Fiber.join(caller))).toBe(Issuer.secretOf(number))
+      expect(yield* issuer.calls).toBe(2)
+    }
+  )
 
   withToken.each<readonly [string, Issuer.Outcome]>([
     ["fails", Effect.fail(unavailable)],
@@ -47,19 +54,6 @@ describe("TokenProvider.renew", () => {
     yield* TestClock.adjust("10 seconds")
     expect(yield* provider.get).toBe(first)
   })
-
-  withToken(
-    "after a failure, waiting callers without a rejection get the token that was put back",
-    function*({ first, issuer, provider }) {
-      yield* issuer.setLatency("1 second")
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.fork(provider.renew(first))
-      yield* TestClock.adjust(0)
-      const caller = yield* Effect.fork(provider.get)
-      yield* TestClock.adjust("1 second")
-      expect(yield* Fiber.join(caller)).toBe(first)
-    }
-  )
 
   withToken(
     "a failure does not replace a token that has arrived in the meantime",
