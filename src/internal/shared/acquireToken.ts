@@ -103,7 +103,7 @@ export const acquireToken = (acquisition: Acquisition): Effect.Effect<AccessToke
           rounds = Rounds.foundNothing(rounds)
           break
         case "CacheFailed":
-          yield* rounds.hasCacheFailed ? countFailure(end.error) : reportFailure(end.error)
+          yield* rounds.failures > 0 ? countFailure(end.error) : reportFailure(end.error)
           rounds = Rounds.cacheFailed(rounds, yield* Random.next, yield* currentMonotonicMillis)
       }
       const wait = Rounds.nextWait(rounds, yield* Random.next, yield* currentMonotonicMillis)

@@ -14,9 +14,8 @@ export interface Rounds {
   readonly limits: Limits
   /** The number of the next round. If the cache fails in a round, that round is repeated, because the cache may recover. */
   readonly next: number
-  /** How many rounds it has run. Each repetition counts. */
-  readonly runs: number
-  readonly hasCacheFailed: boolean
+  /** In how many rounds the cache has failed. */
+  readonly failures: number
   /** The time at which it gives up on a cache that fails. Undefined if the cache worked in the last round. */
   readonly outageEndsAt: number | undefined
 }
@@ -24,8 +23,7 @@ export interface Rounds {
 export const initial = (limits: Limits): Rounds => ({
   limits,
   next: 0,
-  runs: 0,
-  hasCacheFailed: false,
+  failures: 0,
   outageEndsAt: undefined
 })
 
@@ -41,7 +39,6 @@ export const mayTakeLease = ({ limits, next }: Rounds, now: number): boolean =>
 export const foundNothing = (rounds: Rounds): Rounds => ({
   ...rounds,
   next: rounds.next + 1,
-  runs: rounds.runs + 1,
   outageEndsAt: undefined
 })
 
@@ -53,8 +50,7 @@ export const cacheFailed = (rounds: Rounds, random: number, now: number): Rounds
   const { maxCacheOutage, waitsUntil } = rounds.limits
   return {
     ...rounds,
-    runs: rounds.runs + 1,
-    hasCacheFailed: true,
+    failures: rounds.failures + 1,
     outageEndsAt: rounds.outageEndsAt ?? now + Math.min(maxCacheOutage, waitsUntil - now) * random
   }
 }
@@ -72,12 +68,13 @@ const jitter = 15
 
 /** Returns the wait before the next round, or undefined if the replica gives up. `random` is between 0 and 1. */
 export const nextWait = (
-  { limits, outageEndsAt, runs }: Rounds,
+  { failures, limits, next, outageEndsAt }: Rounds,
   random: number,
   now: number
 ): number | undefined => {
   const remaining = (outageEndsAt ?? limits.waitsUntil) - now
   if (remaining <= 0) return undefined
+  const runs = next + failures
   const wait = (firstWaits[runs - 1] ?? laterWait) + jitter * (2 * random - 1)
   // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.
   return Math.min(Math.ceil(remaining), Math.round(wait))
