@@ -39,16 +39,17 @@ const ignoringErrors = (cancel: () => unknown) => () => {
   canceled().catch(constVoid)
 }
 
+interface WebStream {
+  readonly getReader: () => unknown
+}
+
 /** Opens a web stream from any realm or package. */
-export const chunksOfWebStream = (stream: { readonly getReader: () => unknown }): Chunks => {
+export const chunksOfWebStream = (stream: WebStream): Chunks => {
   const reader = stream.getReader() as Reader
   return { next: () => reader.read(), cancel: ignoringErrors(() => reader.cancel()) }
 }
 
-/**
- * Whether a Node stream has been read, at least in part. Such a request body is rejected, as in fetch, because only the rest of it would be
- * sent.
- */
+/** Whether a Node stream has been read, at least in part. Such a body is rejected, as in fetch, because only its rest could be read. */
 export const wasRead = (body: unknown): boolean =>
   Predicate.hasProperty(body, "readableDidRead") && body.readableDidRead === true
 
@@ -67,11 +68,13 @@ export const chunksOfIterable = (body: AsyncIterable<unknown>): Chunks => {
 
 export const isAsyncIterable = (body: unknown): body is AsyncIterable<unknown> => hasMethod(body, Symbol.asyncIterator)
 
-/** Opens a web stream, a Node stream or any async iterable. */
-export const chunksOf = (body: unknown): Chunks | undefined => {
-  if (hasMethod(body, "getReader")) return chunksOfWebStream(body)
-  return isAsyncIterable(body) ? chunksOfIterable(body) : undefined
-}
+export type AnyStream = WebStream | AsyncIterable<unknown>
+
+/** Whether a body is a web stream, a Node stream or any other async iterable. */
+export const isStream = (body: unknown): body is AnyStream => hasMethod(body, "getReader") || isAsyncIterable(body)
+
+export const chunksOf = (stream: AnyStream): Chunks =>
+  "getReader" in stream ? chunksOfWebStream(stream) : chunksOfIterable(stream)
 
 /** Reads chunk by chunk. At the limit, it stops and cancels the rest. */
 export const readChunks = async (chunks: Chunks, maxBytes: number): Promise<BufferedBody> => {

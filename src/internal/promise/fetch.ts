@@ -8,7 +8,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
-import { type Chunks, chunksOf, isAsyncIterable } from "../http/chunks.js"
+import { type Chunks, chunksOf, isAsyncIterable, isStream } from "../http/chunks.js"
 import { isDropped } from "../http/header.js"
 import { setCookiesOf, statusTextOf, urlOf } from "../http/platform/nativeResponse.js"
 import { statusesWithoutBody } from "../http/status.js"
@@ -58,8 +58,7 @@ const streamReporting = (chunks: Chunks, onError: OnError) =>
 /** Converts a body as fetch does. The client reads streams itself, within its timeout. */
 const bodyOf = (content: unknown, contentType: string | undefined, onError: OnError) => {
   if (Upload.isBlob(content) || Upload.isForm(content)) return HttpBody.raw(content, { contentType })
-  const chunks = chunksOf(content)
-  if (chunks !== undefined) return HttpBody.raw(streamReporting(chunks, onError), { contentType })
+  if (isStream(content)) return HttpBody.raw(streamReporting(chunksOf(content), onError), { contentType })
   const { bytes, contentType: usual } = Upload.fromMemory(content) ?? Upload.fromString(String(content))
   return HttpBody.raw(bytes, { contentType: contentType ?? usual })
 }

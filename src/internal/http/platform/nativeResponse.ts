@@ -6,7 +6,7 @@ import * as Cookies from "@effect/platform/Cookies"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import { hasMethod } from "../../runtime/hasMethod.js"
-import { bytesOf, type Chunks, chunksOf, chunksOfIterable, wasRead } from "../chunks.js"
+import { type AnyStream, bytesOf, type Chunks, chunksOf, isStream } from "../chunks.js"
 import type { BufferedResponse } from "../messages.js"
 
 type PlatformResponse = HttpClientResponse.HttpClientResponse
@@ -24,19 +24,15 @@ const propertyOf = (value: unknown, name: string): unknown =>
 export const isWebResponse = (native: unknown): native is Response =>
   hasMethod(propertyOf(native, "headers"), Symbol.iterator)
 
-/** What the platform may have kept of a body that a wrapper has read. */
-export type KeptBody = "TextOrBytes" | "Text" | "Nothing"
+/** Whether a wrapper has read the body of fetch or undici. The platform keeps what it has read as text or bytes. */
+export const isBodyUsed = (native: unknown): boolean =>
+  (propertyOf(native, "bodyUsed") ?? propertyOf(propertyOf(native, "body"), "bodyUsed")) === true
 
-/**
- * Returns what is kept of a body, or undefined if it has not been read. Responses of fetch and undici keep their text and their bytes. A
- * response of node:http keeps only its text, for which it sets its encoding.
- */
-export const keptOf = (native: unknown): KeptBody | undefined => {
-  const isUsed = propertyOf(native, "bodyUsed") ?? propertyOf(propertyOf(native, "body"), "bodyUsed")
-  if (isUsed === true) return "TextOrBytes"
-  if (Predicate.isString(propertyOf(native, "readableEncoding"))) return "Text"
-  return wasRead(native) ? "Nothing" : undefined
-}
+/** Whether a wrapper has read the body of node:http as text, which the platform keeps. It sets the encoding of the stream for that. */
+export const wasReadAsText = (native: unknown): boolean => Predicate.isString(propertyOf(native, "readableEncoding"))
+
+/** Returns the stream of a body of node:http, which is the response itself, or of undici. */
+export const streamOf = (native: unknown): AnyStream | undefined => [native, propertyOf(native, "body")].find(isStream)
 
 const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)
 
@@ -99,6 +95,6 @@ async function* onlyChunk(response: Response) {
   yield bytes
 }
 
-/** Opens the body of a web Response. Its own stream takes a fraction of the time that the platform's stream takes. */
+/** Opens the body of a web Response. */
 export const chunksOfResponse = (response: Response): Chunks =>
-  partOf(response, ({ body }) => chunksOf(body)) ?? chunksOfIterable(onlyChunk(response))
+  partOf(response, ({ body }) => isStream(body) ? chunksOf(body) : undefined) ?? chunksOf(onlyChunk(response))

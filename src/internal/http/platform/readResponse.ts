@@ -1,84 +1,36 @@
 /** Reads a response of any HttpClient, whose body a wrapper may have read before, for example to log it. */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
-import { BodyBytes } from "../bodyBytes.js"
-import { encoder, readInterruptibly } from "../chunks.js"
-import { type BufferedBody, type BufferedResponse, emptyBody, type ResponseHead } from "../messages.js"
-import { isOk, statusesWithoutBody } from "../status.js"
+import { chunksOf, encoder, readInterruptibly } from "../chunks.js"
+import type { BufferedBody, BufferedResponse, ResponseHead } from "../messages.js"
+import { statusesWithoutBody } from "../status.js"
 import {
   chunksOfResponse,
+  isBodyUsed,
   isWebResponse,
-  type KeptBody,
-  keptOf,
   nativeOf,
   setCookiesOf,
-  statusTextOf
+  statusTextOf,
+  streamOf,
+  wasReadAsText
 } from "./nativeResponse.js"
 import { WholeResponse } from "./wholeResponse.js"
 
 type PlatformResponse = HttpClientResponse.HttpClientResponse
 
-const bytesIn = (response: PlatformResponse): Effect.Effect<Uint8Array, unknown> =>
-  Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
-
-const textBytesIn = (response: PlatformResponse): Effect.Effect<Uint8Array, unknown> =>
-  Effect.map(response.text, (text) => encoder.encode(text))
-
-const readWhole = (response: PlatformResponse): Effect.Effect<BufferedBody, unknown> =>
-  Effect.map(bytesIn(response), (body) => ({ body, isWhole: true }))
-
-/** Reads chunk by chunk, and stops at the limit. */
-const readStream = ({ stream }: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> =>
-  Effect.suspend(() => {
-    const bytes = new BodyBytes()
-    let isWhole = true
-    return Effect.map(
-      Stream.runForEachWhile(stream, (chunk) => Effect.sync(() => isWhole = bytes.add(chunk, maxBytes))),
-      () => ({ body: bytes.whole, isWhole })
-    )
-  })
-
-/** Whether the headers show that the body fits. It is then read whole: most clients take almost twice as long to stream it. */
-const fits = ({ headers }: PlatformResponse, maxBytes: number) =>
-  headers["content-encoding"] === undefined && /^\d+$/.test(headers["content-length"] ?? "") &&
-  Number(headers["content-length"]) <= maxBytes
-
-const readUnread = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
-  const native = nativeOf(response)
-  if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
-  return fits(response, maxBytes) ? readWhole(response) : readStream(response, maxBytes)
-}
-
-/** Reads a body that a wrapper has read. If nothing is kept, it is empty or reading it fails, depending on the client. */
-const readAgain = (
-  response: PlatformResponse,
-  kept: KeptBody,
-  maxBytes: number
-): Effect.Effect<BufferedBody, unknown> => {
-  const cut = (body: Uint8Array) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })
-  switch (kept) {
-    case "Text":
-      return Effect.map(textBytesIn(response), cut)
-    case "TextOrBytes":
-      return Effect.catchAll(textBytesIn(response), () => bytesIn(response)).pipe(
-        Effect.map(cut),
-        Effect.catchAll(() => readUnread(response, maxBytes))
-      )
-    case "Nothing":
-      return readStream(response, maxBytes)
-  }
-}
-
+/** Reads a body, but not through the platform's stream, which takes several times as long. */
 const readBody = (response: PlatformResponse, maxBytes: number): Effect.Effect<BufferedBody, unknown> => {
-  const { status } = response
   const native = nativeOf(response)
+  const cut = (body: Uint8Array) => ({ body: body.subarray(0, maxBytes), isWhole: body.length <= maxBytes })
+  const readWhole = () => Effect.map(response.arrayBuffer, (buffer) => cut(new Uint8Array(buffer)))
+  const readText = () => Effect.map(response.text, (text) => cut(encoder.encode(text)))
   // A FetchCall has applied the limit. The platform is asked for the body, so that it knows that the response has been read.
-  if (native instanceof WholeResponse) return readWhole(response)
-  const kept = keptOf(native)
-  // A stream that is only partly read may never end.
-  if (kept === "Nothing" && !isOk(status)) return Effect.succeed(emptyBody)
-  return kept === undefined ? readUnread(response, maxBytes) : readAgain(response, kept, maxBytes)
+  if (native instanceof WholeResponse) return readWhole()
+  if (wasReadAsText(native)) return readText()
+  if (isBodyUsed(native)) return Effect.catchAll(readText(), (error) => Effect.mapError(readWhole(), () => error))
+  if (isWebResponse(native)) return readInterruptibly(() => chunksOfResponse(native), maxBytes)
+  const stream = streamOf(native)
+  return stream === undefined ? readWhole() : readInterruptibly(() => chunksOf(stream), maxBytes)
 }
 
 /** The first bytes of a body in codings that some runtimes don't decode, or decode only if it is the only coding and in lower case. */

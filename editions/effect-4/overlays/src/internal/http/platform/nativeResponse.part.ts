@@ -1,5 +1,4 @@
-/** Returns what is kept of a body, or undefined if it has not been read. In Effect 4, all responses keep their text and their bytes. */
-export const keptOf = (native: unknown): KeptBody | undefined => {
-  const isUsed = propertyOf(native, "bodyUsed") ?? propertyOf(propertyOf(native, "body"), "bodyUsed")
-  return isUsed === true || wasRead(native) ? "TextOrBytes" : undefined
-}
+/** Whether a wrapper has read the body. In Effect 4, all responses keep it as text and bytes, those of node:http too. */
+export const isBodyUsed = (native: unknown): boolean =>
+  (propertyOf(native, "bodyUsed") ?? propertyOf(propertyOf(native, "body"), "bodyUsed")) === true ||
+  propertyOf(native, "readableDidRead") === true
