@@ -176,16 +176,33 @@ describe("sharing: token in the cache", () => {
   })
 })
 
-test.each<readonly [string, Partial<SharedTokenIssuer.Options>]>([
-  ["baseUrl", { baseUrl: "https://other.example" }],
-  ["path of baseUrl", { baseUrl: "https://advisor.example/proxy" }],
-  ["tokenRoute", { tokenRoute: "unified" }],
-  ["serviceId", { serviceId: "another-customer" }],
-  ["licenseKey", { licenseKey: Redacted.make("another-key") }]
-])("sharing: replicas with a different %s don't share a token", function*([, options], { issuer }) {
-  const values = [yield* fromNewReplica, yield* Effect.flatMap(replica(options), valueFrom)]
-  expect(values).toEqual([1, 2].map(Issuer.secretOf))
-  expect(yield* issuer.calls).toBe(2)
+/** Another value of each option, and whether a replica with that value still shares the token of the others. */
+const otherValues: {
+  readonly [K in keyof Required<SharedTokenIssuer.Options>]: readonly [
+    value: SharedTokenIssuer.Options[K],
+    sharing: "shares a token" | "doesn't share a token"
+  ]
+} = {
+  baseUrl: ["https://other.example", "doesn't share a token"],
+  licenseKey: [Redacted.make("another-key"), "doesn't share a token"],
+  tokenRoute: ["unified", "doesn't share a token"],
+  serviceId: ["another-customer", "doesn't share a token"],
+  allowInsecureHttp: [true, "shares a token"],
+  userAgent: ["another-program/1", "shares a token"],
+  refresh: [{ margin: "1 second" }, "shares a token"],
+  tokenTimeout: ["5 seconds", "shares a token"],
+  lease: ["20 seconds", "shares a token"],
+  cacheTimeout: ["2 seconds", "shares a token"]
+}
+
+test.each([
+  ...Object.entries(otherValues).map(([option, [value, sharing]]) => [option, sharing, { [option]: value }] as const),
+  ["path of baseUrl", "doesn't share a token", { baseUrl: "https://advisor.example/proxy" }] as const
+])("sharing: a replica with another %s %s", function*([, sharing, options], { issuer }) {
+  yield* fromNewReplica
+  const number = sharing === "shares a token" ? 1 : 2
+  expect(yield* Effect.flatMap(replica(options), valueFrom)).toBe(Issuer.secretOf(number))
+  expect(yield* issuer.calls).toBe(number)
 })
 
 describe("sharing: lease", () => {
