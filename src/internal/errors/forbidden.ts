@@ -42,7 +42,8 @@ const isRequestReason = (reason: ForbiddenReason): reason is RequestReason => re
 
 export const requestReasons = Struct.keys(reasons).filter(isRequestReason)
 
-export const isForbiddenRequest = (
+/** Whether the error is about a request that was rejected, and not about the license key. */
+export const concernsRequest = (
   error: NutritionAdvisorError
 ): error is Forbidden & { readonly reason: RequestReason } =>
   error._tag === "Forbidden" && isRequestReason(error.reason)

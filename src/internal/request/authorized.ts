@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { type AccessToken, isSame } from "../../AccessToken.js"
 import { Forbidden, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
-import { isForbiddenRequest, type RequestReason } from "../errors/forbidden.js"
+import { concernsRequest, type RequestReason } from "../errors/forbidden.js"
 import type { Send } from "../http/send.js"
 import * as ServiceResponse from "../http/serviceResponse.js"
 import { isOk } from "../http/status.js"
@@ -35,7 +35,7 @@ const forbidden = (response: ServiceResponse.ServiceResponse, reason: RequestRea
 const countRejection = (outcome: Metrics.RejectionOutcome) => Effect.sync(() => Metrics.rejections.count({ outcome }))
 
 const rejectionOutcomeOf = (error: NutritionAdvisorError): Metrics.RejectionOutcome => {
-  if (isForbiddenRequest(error)) return error.reason
+  if (concernsRequest(error)) return error.reason
   return error.operation === "token" ? "RenewalFailed" : "RetryFailed"
 }
 
@@ -61,7 +61,7 @@ export const make = (settings: DataSettings, tokens: TokenProvider.Service, send
   const renewRejected = (token: AccessToken, response: ServiceResponse.ServiceResponse) =>
     Effect.mapError(
       tokens.renew(token),
-      (error) => isForbiddenRequest(error) ? forbidden(response, error.reason) : error
+      (error) => concernsRequest(error) ? forbidden(response, error.reason) : error
     )
 
   /**
