@@ -78,6 +78,12 @@ describe.each(clients)("HTTP boundary over $name", ({ layer, name }) => {
     expect(yield* search("apple")).toEqual({ results: [] })
   })
 
+  testLive("a wrapper can read an empty response as text first", function*() {
+    const service = yield* Replies.serve({ data: (_, response) => response.end() })
+    const { httpClient } = yield* advisorAt(service.origin, wrapping(layer, HttpClient.tap(reads.text)))
+    expect(yield* Effect.flatMap(httpClient.get("/v2/plan"), ({ text }) => text)).toBe("")
+  })
+
   testLive("a wrapper that throws is not reported as a connection that was cut off", function*() {
     const service = yield* Replies.serve({ data: Replies.echoing(404) })
     const failingWrapper = HttpClient.transformResponse(
