@@ -9,11 +9,13 @@ import { logged } from "../support/doubles/logs.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { counterChanges } from "../support/doubles/metrics.js"
 
+type Options = SharedTokenIssuer.Options
+
 const life = 1_000_000
 
 const hour = 3_600_000
 
-const replica = (options: Partial<SharedTokenIssuer.Options> = {}) =>
+const replica = (options: Partial<Options> = {}) =>
   SharedTokenIssuer.make({ baseUrl: "https://advisor.example", licenseKey: Redacted.make("license-7f3a"), ...options })
 
 const doubles = Effect.all({ cache: Cache.CacheDouble, issuer: Issuer.IssuerDouble })
@@ -176,13 +178,10 @@ describe("sharing: token in the cache", () => {
   })
 })
 
+type Sharing = "shares a token" | "doesn't share a token"
+
 /** Another value of each option, and whether a replica with that value still shares the token of the others. */
-const otherValues: {
-  readonly [K in keyof Required<SharedTokenIssuer.Options>]: readonly [
-    value: SharedTokenIssuer.Options[K],
-    sharing: "shares a token" | "doesn't share a token"
-  ]
-} = {
+const otherValues: { readonly [K in keyof Required<Options>]: readonly [value: Options[K], Sharing] } = {
   baseUrl: ["https://other.example", "doesn't share a token"],
   licenseKey: [Redacted.make("another-key"), "doesn't share a token"],
   tokenRoute: ["unified", "doesn't share a token"],

@@ -14,11 +14,6 @@ type RejectedStatus = (typeof rejectedStatuses)[number]
 export interface ForbiddenCall {
   /** What the response to each search and request contains, if the reason depends on it. */
   readonly response?: Omit<Simulator.Reply, "status">
-  /**
-   * A similar response that is an ordinary rejection. By default, it is `response` with other values of its headers and fields. If this is
-   * set, only their presence counts.
-   */
-  readonly ordinary?: Omit<Simulator.Reply, "status">
   /** The status codes of responses with this reason. All of `rejectedStatuses` by default. */
   readonly statuses?: readonly [RejectedStatus, ...Array<RejectedStatus>]
   /** Whether each exchange returns the same token. */
@@ -44,13 +39,7 @@ export const forbiddenCalls: Readonly<Record<RequestReason, ForbiddenCall>> = {
   RejectedAgain: { call: search, times: 1, exchanges: 2, sends: 2, stopsBulkSearch: false },
   TokenUnchanged: { isTokenUnchanged: true, call: search, times: 1, exchanges: 2, sends: 1, stopsBulkSearch: false },
   CoolingDown: { call: search, times: 3, exchanges: 3, sends: 5, stopsBulkSearch: true },
-  BodyNotReplayable: {
-    call: execute(streamed),
-    times: 1,
-    exchanges: 2,
-    sends: 1,
-    stopsBulkSearch: false
-  }
+  BodyNotReplayable: { call: execute(streamed), times: 1, exchanges: 2, sends: 1, stopsBulkSearch: false }
 }
 
 export const statusesOf = ({ statuses = rejectedStatuses }: ForbiddenCall): ReadonlyArray<RejectedStatus> => statuses
